@@ -44,7 +44,7 @@ struct BatchTests {
             let first = self.batch(tables)
             let message = NewMessage(url: "app://work", details: nil, lane: DurablePolicies.commonLane)
             for _ in 0..<2_500 { _ = try first.send(message) }
-            first.updateLanes { $0.isDelivering = true }
+            first.lanes.isDelivering = true
             var policies = DurablePolicies()
             try policies.add(DurablePolicy(concurrency: 3), for: "app://**")
             var lanes = first.lanes

@@ -39,7 +39,7 @@ extension Batch {
             )
         }
         try self.findLanes()
-        self.updateLanes { $0.isDelivering = true }
+        self.lanes.isDelivering = true
     }
 
     /// Adds each lane in which messages wait, by a query that jumps from one lane to the next in the index.
@@ -55,7 +55,7 @@ extension Batch {
         while let found = lane {
             self.addLane(found)
             if let due = try self.tables.nextDue(of: found) {
-                self.updateLanes { $0.wait(in: found, until: due) }
+                self.lanes.wait(in: found, until: due)
             }
             lane = try next.first(found) { $0.text(0) }
             // A name that is not valid UTF-8 would be found again and again.

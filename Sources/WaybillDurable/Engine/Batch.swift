@@ -15,7 +15,7 @@ final class Batch {
     let settings: StoreSettings
     /// The statistics of the store before this batch.
     let figures: StoreFigures
-    private(set) var lanes: Lanes
+    var lanes: Lanes
     private(set) var numbers: MessageNumbers
     /// The messages whose attempts begin after the transaction has been committed.
     private(set) var begun: [BegunMessage] = []
@@ -92,8 +92,6 @@ final class Batch {
             )
         }
     }
-
-    func updateLanes(_ body: (inout Lanes) -> Void) { body(&self.lanes) }
 }
 
 // The life of a message: it is sent, an attempt begins, and the message is completed, retried or a dead

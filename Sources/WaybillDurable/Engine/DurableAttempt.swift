@@ -146,10 +146,8 @@ final class DurableAttempt: MessageSource {
         }
         self.engine.enqueue(
             StoreWork(mustSucceed: true) { batch in
-                batch.updateLanes { lanes in
-                    lanes.freeSlot(in: self.message.lane)
-                    if stopsDelivery { lanes.isDelivering = false }
-                }
+                batch.lanes.freeSlot(in: self.message.lane)
+                if stopsDelivery { batch.lanes.isDelivering = false }
                 let result = batch.attempt { if !isCompleted { try write(batch) } }
                 return {
                     guard case .failure(let error) = result else { return }

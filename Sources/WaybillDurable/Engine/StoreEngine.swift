@@ -157,7 +157,7 @@ actor StoreEngine: LoopBound {
             }
             // If a store is closed soon after it was attached to a bus, the work that begins delivery is
             // possibly still in the inbox.
-            if self.isClosing { batch.updateLanes { $0.isDelivering = false } }
+            if self.isClosing { batch.lanes.isDelivering = false }
             try schedules.fire(in: batch)
             try batch.beginDue()
             let hasChanges = tables.database.totalChanges != changes

@@ -109,7 +109,7 @@ extension Batch {
         let lane = self.settings.policies.lane(ofStored: url)
         self.addLane(lane)
         let isBehind = try self.tables.revive(id, in: lane, at: self.now)
-        if !isBehind { self.updateLanes { $0.wait(in: lane, until: self.now) } }
+        if !isBehind { self.lanes.wait(in: lane, until: self.now) }
     }
 }
 
