@@ -43,7 +43,7 @@ extension DurableError {
         private enum Storage: String {
             case notADatabase, newerSchema, inUse, readOnly, unavailable, diskFull
             case sizeLimitReached, inputOutput, corrupt, stopped, closed, invalidStatement, statementFailed
-            case attemptEnded, notDurable, invalidArgument, transactionEnded, alreadyAttached, notFound
+            case attemptEnded, notDurable, invalidArgument, transactionEnded, alreadyAttached
         }
 
         private let storage: Storage
@@ -90,8 +90,6 @@ extension DurableError {
         public static let transactionEnded = Self(storage: .transactionEnded)
         /// The store is already attached to a bus.
         public static let alreadyAttached = Self(storage: .alreadyAttached)
-        /// The store has no message with this number, or no schedule with this name.
-        public static let notFound = Self(storage: .notFound)
     }
 }
 #endif
