@@ -44,22 +44,20 @@ extension Batch {
 
     /// Adds each lane in which messages wait, by a query that jumps from one lane to the next in the index.
     private func findLanes() throws {
-        let next = try self.tables.database.prepare(
-            "SELECT min(lane) FROM waybill_messages WHERE state = 0 AND lane > ?"
+        let select = try self.tables.database.prepare(
+            """
+            WITH RECURSIVE lanes (lane) AS (
+                SELECT min(lane) FROM waybill_messages WHERE state = 0
+                UNION ALL SELECT (SELECT min(lane) FROM waybill_messages WHERE state = 0 AND lane > lanes.lane)
+                FROM lanes WHERE lane IS NOT NULL)
+            SELECT lane, (SELECT min(due) FROM waybill_messages AS m WHERE m.lane = lanes.lane AND state = 0)
+            FROM lanes WHERE lane IS NOT NULL
+            """
         )
-        var lane: String?
-        if try self.tables.nextDue(of: DurablePolicies.commonLane) != nil {
-            lane = DurablePolicies.commonLane
-        }
-        lane = try lane ?? next.first("") { $0.text(0) }
-        while let found = lane {
-            self.addLane(found)
-            if let due = try self.tables.nextDue(of: found) {
-                self.lanes.wait(in: found, until: due)
-            }
-            lane = try next.first(found) { $0.text(0) }
-            // A name that is not valid UTF-8 would be found again and again.
-            if lane == found { break }
+        try select.forEachRow {
+            let lane = select.text(0) ?? ""
+            self.addLane(lane)
+            if let due = select.optionalAmount(1) { self.lanes.wait(in: lane, until: due) }
         }
     }
 }
