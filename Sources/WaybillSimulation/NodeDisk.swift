@@ -42,9 +42,7 @@ final class NodeDisk: @unchecked Sendable {
     private func makePlace() -> StoreHost.Place {
         let loop = self.addLoop()
         let (simulator, disk) = (self.simulator, self.disk ?? self.makeDisk())
-        return StoreHost.Place(eventLoop: simulator.eventLoop(loop), vfs: disk.name) {
-            simulator.atEnd(ofLoop: loop, $0)
-        }
+        return (simulator.eventLoop(loop), disk.name, { simulator.atEnd(ofLoop: loop, $0) })
     }
 
     private func makeDisk() -> FaultyDisk {

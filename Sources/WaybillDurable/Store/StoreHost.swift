@@ -11,22 +11,11 @@ package struct StoreHost: Sendable {
     @TaskLocal package static var current: StoreHost?
 
     /// The loop and the disk of one store.
-    package struct Place: Sendable {
-        fileprivate let eventLoop: EventLoop
-        fileprivate let vfs: String
-        /// Receives a closure that the host calls on the loop when the process ends.
-        fileprivate let atEnd: @Sendable (@escaping @Sendable () -> Void) -> Void
-
-        package init(
-            eventLoop: EventLoop,
-            vfs: String,
-            atEnd: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
-        ) {
-            self.eventLoop = eventLoop
-            self.vfs = vfs
-            self.atEnd = atEnd
-        }
-    }
+    ///
+    /// `atEnd` receives a closure that the host calls on the loop when the process ends.
+    package typealias Place = (
+        eventLoop: EventLoop, vfs: String, atEnd: @Sendable (@escaping @Sendable () -> Void) -> Void
+    )
 
     private let makePlace: @Sendable () -> Place
 
