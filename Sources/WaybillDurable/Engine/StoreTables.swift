@@ -17,13 +17,12 @@ struct StoreTables {
         id: Int,
         at now: Int
     ) throws(DurableError) {
-        let insert = try self.statement(
+        try self.statement(
             """
             INSERT INTO waybill_messages
             (id, state, url, lane, due, sent, attempts, expires, order_key, details) VALUES (?,?,?,?,?,?,?,?,?,?)
             """
-        )
-        try insert.run(
+        ).run(
             id,
             state.number,
             message.url,
@@ -39,21 +38,19 @@ struct StoreTables {
 
     /// Deletes a message if its attempt is still underway, and returns whether it was.
     func delete(_ id: Int, attempt: Int) throws(DurableError) -> Bool {
-        let delete = try self.statement(
-            "DELETE FROM waybill_messages WHERE id = ? AND state = 1 AND attempts = ?"
-        )
-        try delete.run(id, attempt)
+        try self.statement("DELETE FROM waybill_messages WHERE id = ? AND state = 1 AND attempts = ?")
+            .run(id, attempt)
         return self.database.changes == 1
     }
 
     func move(_ id: Int, to lane: String) throws(DurableError) {
-        let move = try self.statement("UPDATE waybill_messages SET lane = ? WHERE id = ?")
-        try move.run(lane, id)
+        try self.statement("UPDATE waybill_messages SET lane = ? WHERE id = ?")
+            .run(lane, id)
     }
 
     func begin(_ id: Int, attempt: Int) throws(DurableError) {
-        let begin = try self.statement("UPDATE waybill_messages SET state = 1, attempts = ? WHERE id = ?")
-        try begin.run(attempt, id)
+        try self.statement("UPDATE waybill_messages SET state = 1, attempts = ? WHERE id = ?")
+            .run(attempt, id)
     }
 
     /// Ends an attempt, so that the message waits for the next; false if the attempt was already over.
@@ -64,70 +61,64 @@ struct StoreTables {
         attempts: Int,
         failure: String?
     ) throws(DurableError) -> Bool {
-        let retry = try self.statement(
+        try self.statement(
             """
             UPDATE waybill_messages SET state = 0, lane = ?, due = ?, attempts = ?,
             failure = coalesce(?, failure), interruptions = 0
             WHERE id = ? AND state = 1 AND attempts = ?
             """
-        )
-        try retry.run(lane, due, attempts, failure, message.id, message.attempts)
+        ).run(lane, due, attempts, failure, message.id, message.attempts)
         return self.database.changes == 1
     }
 
     /// Copies a message whose attempt is underway to the table of dead letters.
     func bury(_ message: BegunMessage, code: String, failure: String, at now: Int) throws(DurableError) {
-        let bury = try self.statement(
+        try self.statement(
             """
             INSERT INTO waybill_dead (id, url, order_key, details, sent, died, attempts, code, failure)
             SELECT id, url, order_key, details, sent, ?, attempts, ?, ? FROM waybill_messages
             WHERE id = ? AND state = 1 AND attempts = ?
             """
-        )
-        try bury.run(now, code, failure, message.id, message.attempts)
+        ).run(now, code, failure, message.id, message.attempts)
     }
 
     /// Makes the first remaining message with an order key ready, after the previous message was completed or
     /// became a dead letter, and returns its lane; nil if no other message has the key.
     func follow(_ order: String) throws(DurableError) -> String? {
-        let follow = try self.statement(
+        try self.statement(
             """
             UPDATE waybill_messages SET state = 0 WHERE state = 2 AND id =
             (SELECT min(id) FROM waybill_messages WHERE order_key = ?) RETURNING lane
             """
-        )
-        return try follow.first(order) { $0.text(0) }
+        ).first(order) { $0.text(0) }
     }
 
     func hasMessage(inOrder order: String) throws(DurableError) -> Bool {
-        let select = try self.statement("SELECT 1 FROM waybill_messages WHERE order_key = ? LIMIT 1")
-        return try select.first(order) { _ in true } ?? false
+        try self.statement("SELECT 1 FROM waybill_messages WHERE order_key = ? LIMIT 1")
+            .first(order) { _ in true } ?? false
     }
 
     /// Returns the number of the message with a key; nil if no message has it, or if the key has expired.
     func message(withKey key: String, at now: Int) throws(DurableError) -> Int? {
-        let select = try self.statement("SELECT id FROM waybill_keys WHERE key = ? AND expires > ?")
-        return try select.first(key, now) { $0.int(0) }
+        try self.statement("SELECT id FROM waybill_keys WHERE key = ? AND expires > ?")
+            .first(key, now) { $0.int(0) }
     }
 
     /// Keeps the key of a message until a given time, and deletes at most two expired keys.
     func keep(_ key: String, of id: Int, until expiry: Int, at now: Int) throws(DurableError) {
-        let insert = try self.statement(
-            "INSERT OR REPLACE INTO waybill_keys (key, id, expires) VALUES (?,?,?)"
-        )
-        try insert.run(key, id, expiry)
+        try self.statement("INSERT OR REPLACE INTO waybill_keys (key, id, expires) VALUES (?,?,?)")
+            .run(key, id, expiry)
         try self.dropKeys(at: now, limit: 2)
     }
 
     /// Deletes expired keys, at most `limit`.
     func dropKeys(at now: Int, limit: Int) throws(DurableError) {
-        let delete = try self.statement(
+        try self.statement(
             """
             DELETE FROM waybill_keys WHERE key IN
             (SELECT key FROM waybill_keys WHERE expires <= ? ORDER BY expires LIMIT ?)
             """
-        )
-        try delete.run(now, limit)
+        ).run(now, limit)
     }
 
     /// Returns the due messages of a lane, with numbers of attempts that include the attempt about to begin.
@@ -147,10 +138,8 @@ struct StoreTables {
     ///
     /// SQLite orders texts after numbers, so a time that is not a number is not the first one.
     func nextDue(of lane: String) throws(DurableError) -> Int? {
-        let select = try self.statement(
-            "SELECT min(due) FROM waybill_messages WHERE lane = ? AND state = 0"
-        )
-        return try select.first(lane) { $0.optionalAmount(0) }
+        try self.statement("SELECT min(due) FROM waybill_messages WHERE lane = ? AND state = 0")
+            .first(lane) { $0.optionalAmount(0) }
     }
 
     /// The number of bytes of the file that contain data.
@@ -166,8 +155,8 @@ struct StoreTables {
 extension StoreTables {
     /// Returns whether a file has the tables of a store.
     static func exist(in database: Database) throws(DurableError) -> Bool {
-        let select = try database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'waybill_store'")
-        return try select.first { _ in true } ?? false
+        try database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'waybill_store'")
+            .first { _ in true } ?? false
     }
 
     /// Creates the tables if the file does not have them, and rejects the tables of a later Waybill.
@@ -196,8 +185,8 @@ extension StoreTables {
         in database: Database,
         read: (Statement) -> Int = { $0.amount(0) }
     ) throws(DurableError) -> Int? {
-        let select = try database.prepare("SELECT value FROM waybill_store WHERE name = ?")
-        return try select.first(name, of: read)
+        try database.prepare("SELECT value FROM waybill_store WHERE name = ?")
+            .first(name, of: read)
     }
 
     /// Returns a time that the store's clock had reached when the file was last open.
@@ -205,8 +194,9 @@ extension StoreTables {
     /// The clock is written when the store is closed. If the process was killed, the last message has a later
     /// time.
     static func lastTime(in database: Database) throws(DurableError) -> Int {
-        let select = try database.prepare("SELECT sent FROM waybill_messages ORDER BY id DESC LIMIT 1")
-        let sent = try select.first { $0.amount(0) } ?? 0
+        let sent =
+            try database.prepare("SELECT sent FROM waybill_messages ORDER BY id DESC LIMIT 1")
+            .first { $0.amount(0) } ?? 0
         return max(sent, try self.value("clock", in: database) ?? 0)
     }
 
