@@ -11,8 +11,9 @@ struct BatchTests {
     private func withTables(_ body: (StoreTables) throws -> Void) throws {
         defer { removeStore(self.path) }
         let database = try Database(self.path, vfs: nil)
-        try StoreTables.prepare(database)
-        try body(StoreTables(database: database))
+        let tables = StoreTables(database: database)
+        try tables.create()
+        try body(tables)
     }
 
     private func batch(

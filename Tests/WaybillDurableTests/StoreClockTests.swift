@@ -60,11 +60,11 @@ import WaybillTestSupport
     }
 
     private static func setClock(of path: String, to time: Int) throws {
-        try StoreTables.set("clock", to: time, in: Database(path, vfs: nil))
+        try StoreTables(database: Database(path, vfs: nil)).set("clock", to: time)
     }
 
     private static func clock(of path: String) throws -> Int {
-        try #require(try StoreTables.value("clock", in: Database(path, vfs: nil)))
+        try #require(try StoreTables(database: Database(path, vfs: nil)).value("clock"))
     }
 }
 #endif

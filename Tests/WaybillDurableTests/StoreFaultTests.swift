@@ -185,7 +185,7 @@ import WaybillTestSupport
         let store = try await DurableStore(path)
         try await store.send("app://work")
         try await store.engine.perform { batch in
-            try StoreTables.set("schema", to: StoreTables.schema + 1, in: batch.tables.database)
+            try batch.tables.set("schema", to: StoreTables.schema + 1)
         }
         for suffix in ["", "-wal", "-lock"] {
             try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
@@ -194,7 +194,7 @@ import WaybillTestSupport
         #expect(await self.failure(opening: copy)?.code == .newerSchema)
         // The database was closed, so SQLite has deleted the log, and the file contains all messages.
         #expect(!FileManager.default.fileExists(atPath: "\(copy)-wal"))
-        try StoreTables.set("schema", to: StoreTables.schema, in: Database(copy, vfs: nil))
+        try StoreTables(database: Database(copy, vfs: nil)).set("schema", to: StoreTables.schema)
         let whole = try await DurableStore(copy)
         #expect(try await whole.messages().count == 1)
         await whole.close()

@@ -107,7 +107,7 @@ extension Batch {
             return DurableReceipt(id: id, isDuplicate: true)
         }
         if !isFollowUp { try self.checkSize() }
-        let id = try self.numbers.next(in: self.tables.database)
+        let id = try self.numbers.next(in: self.tables)
         self.addLane(lane)
         var state = DurableRecord.State.waiting
         if let order = message.order, try self.tables.hasMessage(inOrder: order) {
@@ -327,10 +327,10 @@ struct MessageNumbers {
         self.reserved = reserved
     }
 
-    mutating func next(in database: Database) throws(DurableError) -> Int {
+    mutating func next(in tables: StoreTables) throws(DurableError) -> Int {
         if self.following == self.reserved {
             self.reserved += 10_000
-            try StoreTables.set("next", to: self.reserved, in: database)
+            try tables.set("next", to: self.reserved)
         }
         defer { self.following += 1 }
         return self.following

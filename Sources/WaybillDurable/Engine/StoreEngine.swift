@@ -94,14 +94,15 @@ actor StoreEngine: LoopBound {
         try database.execute("PRAGMA synchronous = \(configuration.synchronous)")
         try lock?.check(pages: database.checkpoint())
         try database.execute("BEGIN IMMEDIATE")
-        try StoreTables.prepare(database)
-        self.id = String(try StoreTables.value("id", in: database) { $0.int(0) } ?? 0, radix: 16)
-        let reserved = try StoreTables.value("next", in: database) ?? 1
-        self.clock = StoreClock(notBefore: try StoreTables.lastTime(in: database))
+        let tables = StoreTables(database: database)
+        try tables.create()
+        self.id = String(try tables.value("id") { $0.int(0) } ?? 0, radix: 16)
+        let reserved = try tables.value("next") ?? 1
+        self.clock = StoreClock(notBefore: try tables.lastTime())
         try database.execute("COMMIT")
         self.numbers = MessageNumbers(after: reserved)
         self.schedules = try ScheduleTable(database)
-        self.tables = StoreTables(database: database)
+        self.tables = tables
     }
 
     /// The reason why the store accepts no work; nil while the store accepts work.
@@ -315,7 +316,7 @@ extension StoreEngine {
         self.timer?.cancel()
         self.lanes.isDelivering = false
         if let tables, error.code == .closed {
-            try? StoreTables.set("clock", to: self.clock.now(), in: tables.database)
+            try? tables.set("clock", to: self.clock.now())
         }
         // The write-ahead log still exists. If the process ends before the file is closed, the next process
         // reads the log.

@@ -154,54 +154,49 @@ struct StoreTables {
 
 extension StoreTables {
     /// Returns whether a file has the tables of a store.
-    static func exist(in database: Database) throws(DurableError) -> Bool {
-        try database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'waybill_store'")
+    func exist() throws(DurableError) -> Bool {
+        try self.database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'waybill_store'")
             .first { _ in true } ?? false
     }
 
     /// Creates the tables if the file does not have them, and rejects the tables of a later Waybill.
-    static func prepare(_ database: Database) throws(DurableError) {
-        if try !self.exist(in: database) {
-            for statement in self.definitions { try database.execute(statement) }
-            try database.execute(
+    func create() throws(DurableError) {
+        if try !self.exist() {
+            for statement in Self.definitions { try self.database.execute(statement) }
+            try self.database.execute(
                 "INSERT INTO waybill_store (name, value) VALUES ('schema', ?), ('next', 1), ('clock', 0), ('id', ?)",
-                self.schema,
+                Self.schema,
                 Int.random(in: 1 ... .max)
             )
         }
-        let schema = try self.value("schema", in: database) ?? 0
-        guard schema <= self.schema else {
+        let schema = try self.value("schema") ?? 0
+        guard schema <= Self.schema else {
             throw DurableError(
                 .newerSchema,
-                message: "\(database.path) has schema \(schema), and this program reads up to schema "
-                    + "\(self.schema); update Waybill"
+                message: "\(self.database.path) has schema \(schema), and this program reads up to schema "
+                    + "\(Self.schema); update Waybill"
             )
         }
     }
 
     /// Returns a value of the store; nil if the file does not have it.
-    static func value(
-        _ name: String,
-        in database: Database,
-        read: (Statement) -> Int = { $0.amount(0) }
-    ) throws(DurableError) -> Int? {
-        try database.prepare("SELECT value FROM waybill_store WHERE name = ?")
-            .first(name, of: read)
+    func value(_ name: String, read: (Statement) -> Int = { $0.amount(0) }) throws(DurableError) -> Int? {
+        try self.database.prepare("SELECT value FROM waybill_store WHERE name = ?").first(name, of: read)
     }
 
     /// Returns a time that the store's clock had reached when the file was last open.
     ///
     /// The clock is written when the store is closed. If the process was killed, the last message has a later
     /// time.
-    static func lastTime(in database: Database) throws(DurableError) -> Int {
+    func lastTime() throws(DurableError) -> Int {
         let sent =
-            try database.prepare("SELECT sent FROM waybill_messages ORDER BY id DESC LIMIT 1")
+            try self.database.prepare("SELECT sent FROM waybill_messages ORDER BY id DESC LIMIT 1")
             .first { $0.amount(0) } ?? 0
-        return max(sent, try self.value("clock", in: database) ?? 0)
+        return max(sent, try self.value("clock") ?? 0)
     }
 
-    static func set(_ name: String, to value: Int, in database: Database) throws(DurableError) {
-        try database.execute("UPDATE waybill_store SET value = ? WHERE name = ?", value, name)
+    func set(_ name: String, to value: Int) throws(DurableError) {
+        try self.database.execute("UPDATE waybill_store SET value = ? WHERE name = ?", value, name)
     }
 
     private static let definitions = [

@@ -68,7 +68,7 @@ public final class DurableStore: Sendable {
         // A store that a process uses, or has not closed, has a lock file. Only a store may open it, because
         // another connection would copy its write-ahead log.
         if StoreLock.hasFile(besides: path) { return true }
-        return try StoreTables.exist(in: Database(path, vfs: nil))
+        return try StoreTables(database: Database(path, vfs: nil)).exist()
     }
 }
 
