@@ -26,19 +26,17 @@ struct Lanes {
 
     /// Reserves an attempt for a message that is sent and due now; returns false if the message must wait.
     mutating func takeSlot(in lane: String, at now: Int) -> Bool {
-        guard self.isDelivering, var state = self.lanes[lane], state.inFlight < state.limit,
+        guard self.isDelivering, let state = self.lanes[lane], state.inFlight < state.limit,
             state.nextDue.map({ $0 > now }) ?? true
         else { return false }
-        state.inFlight += 1
-        self.lanes[lane] = state
+        self.lanes[lane]?.inFlight += 1
         return true
     }
 
     /// Records that a message waits in a lane.
     mutating func wait(in lane: String, until due: Int) {
-        guard var state = self.lanes[lane] else { return }
-        state.nextDue = min(state.nextDue ?? due, due)
-        self.lanes[lane] = state
+        let next = self.lanes[lane]?.nextDue ?? due
+        self.lanes[lane]?.nextDue = min(next, due)
     }
 
     /// Records that an attempt in a lane has ended.
