@@ -162,7 +162,7 @@ final class Database {
             self.observer.deadline = nil
             // If the program prepared a statement through the connection, the program itself has received the
             // refusal.
-            _ = self.observer.takeDenial()
+            self.observer.denial = nil
         }
         return try body()
     }
@@ -203,7 +203,7 @@ final class Database {
     }
 
     func error(_ status: CInt, while action: String) -> DurableError {
-        if status & 0xFF == SQLITE_AUTH, let denial = self.observer.takeDenial() {
+        if status & 0xFF == SQLITE_AUTH, let denial = self.observer.denial.take() {
             return DurableError(.invalidStatement, message: "\(denial): \(action)")
         }
         let detail = unsafe String(cString: sqlite3_errmsg(self.connection))
@@ -227,9 +227,8 @@ private final class ConnectionObserver {
     /// The last failure that concerns the whole transaction.
     var failure: DurableError?
     var logPages = 0
-    private var denial: String?
-
-    func takeDenial() -> String? { self.denial.take() }
+    /// The reason why a statement of the program was rejected.
+    var denial: String?
 
     /// Returns the observer from the context that SQLite passes to a callback.
     static func of(_ context: UnsafeMutableRawPointer?) -> ConnectionObserver? {
