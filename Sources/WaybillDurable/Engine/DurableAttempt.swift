@@ -40,7 +40,8 @@ final class DurableAttempt: MessageSource {
         do throws(RoutingError) {
             let details = try MessageDetails(decoding: self.message.details, for: self.message.url)
             try await self.route(details, on: bus, by: policy)
-            self.end(try self.returned)
+            let returned = try self.returned
+            self.end { batch in _ = try batch.complete(self.message, returning: returned) }
         } catch  where error.code == .shutDown && !bus.isOpen {
             // The handler has possibly begun, so a message with a single attempt is not attempted again.
             if policy.attempts > 1 {
@@ -106,21 +107,14 @@ final class DurableAttempt: MessageSource {
         )
     }
 
-    /// Whether a transaction has completed the message.
-    private var isCompleted: Bool { self.state.withLock { $0.isCompleted } }
-
     /// Whether the attempt is over.
     var hasEnded: Bool { self.state.withLock { $0.hasEnded } }
 
     /// Records that a transaction has completed the message.
     func noteCompletion() { self.state.withLock { $0.isCompleted = true } }
 
-    private func end(_ returned: NewMessage?) {
-        self.end { batch in _ = try batch.complete(self.message, returning: returned) }
-    }
-
     private func end(_ error: RoutingError, by policy: DurablePolicy, stopsDelivery: Bool = false) {
-        if self.isCompleted {
+        if self.state.withLock({ $0.isCompleted }) {
             self.engine.settings.value.configuration.logger.warning(
                 "the handler of a durable message failed after it had completed the message",
                 metadata: ["url": "\(self.message.url)", "error": "\(error)"]

@@ -144,11 +144,10 @@ extension StoreEngine {
         let headers = self.settings.senderHeaders
         return try await self.result { batch in
             let transaction = DurableTransaction(batch, senderHeaders: headers)
-            let clock = ContinuousClock()
-            let start = clock.now
+            let start = ContinuousClock.now
             let result = batch.attemptProgram { try body(transaction, batch) }
             transaction.end()
-            let duration = start.duration(to: clock.now)
+            let duration = ContinuousClock.now - start
             let configuration = batch.settings.configuration
             if duration > configuration.slowTransaction {
                 configuration.logger.warning(
