@@ -67,6 +67,26 @@ struct BatchTests {
         }
     }
 
+    @Test func `a recovery finds the lanes in which messages wait, also a lane whose name is not UTF-8`()
+        throws
+    {
+        try self.withTables { tables in
+            try tables.database.execute(
+                "INSERT INTO waybill_messages (id, state, url, lane, due, sent, attempts) VALUES "
+                    + "(1, 0, 'app://work', '', 'soon', 0, 0), (2, 0, 'app://work', 'policy:a', 5, 0, 0), "
+                    + "(3, 0, 'app://work', 'policy:a', 3, 0, 0), (4, 2, 'app://work', 'policy:b', 1, 0, 0), "
+                    + "(5, 0, 'app://work', CAST(x'FF' AS TEXT), 7, 0, 0)"
+            )
+            let batch = self.batch(tables)
+            try batch.recover()
+            #expect(batch.lanes.wakeTime == 3)
+            #expect(batch.lanes.due(at: 1_000) == ["policy:a", "\u{FFFD}"])
+            // No policy has these lanes, so the messages that can be found move to the common lane.
+            try batch.beginDue()
+            #expect(batch.lanes.due(at: 1_000) == [DurablePolicies.commonLane])
+        }
+    }
+
     @Test func `a time that is not a number wakes no engine, and the check reports it`() async throws {
         try self.withTables { tables in
             let database = tables.database
