@@ -53,6 +53,30 @@ struct CodeWriter {
 }
 
 extension String {
+    /// Returns the text as a literal in quotation marks.
+    ///
+    /// The literal contains no control characters, no byte order marks, and no separators of lines. `escape`
+    /// receives the hexadecimal digits of the number of a character, and returns the escape sequence.
+    func literal(_ escape: (String) -> String) -> String {
+        var literal = "\""
+        for scalar in self.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": literal += "\\\(scalar)"
+            case "\n": literal += "\\n"
+            case "\u{2028}", "\u{2029}", "\u{FEFF}": literal += escape(String(scalar.value, radix: 16))
+            case _ where scalar.properties.generalCategory == .control:
+                literal += escape(String(scalar.value, radix: 16))
+            default: literal.unicodeScalars.append(scalar)
+            }
+        }
+        return literal + "\""
+    }
+
+    /// The text as a string literal of Python or TypeScript.
+    var quotedText: String {
+        self.literal { "\\u" + String(repeating: "0", count: 4 - $0.count) + $0 }
+    }
+
     /// The text between the quotation marks of a literal.
     var literalContent: String { String(decoding: self.utf8.dropFirst().dropLast(), as: UTF8.self) }
 

@@ -12,7 +12,7 @@ extension PythonClient {
         case .date: "datetime"
         case .uuid: "UUID"
         case .bytes: "bytes"
-        case .literal(let text): "Literal[\(text.pythonText)]"
+        case .literal(let text): "Literal[\(text.quotedText)]"
         case .array(let element): "list[\(self.name(of: element))]"
         case .dictionary(let value): "dict[str, \(self.name(of: value))]"
         case .optional(.json): "JSON"

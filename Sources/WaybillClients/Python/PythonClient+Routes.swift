@@ -64,7 +64,7 @@ extension PythonClient {
             let isFormatted = address.contains { $0.argument != nil }
             let pieces = address.map { piece in
                 guard case .value(let name, let isPath) = piece else {
-                    let text = self.literal(of: piece).pythonText.literalContent
+                    let text = self.literal(of: piece).quotedText.literalContent
                     guard isFormatted else { return text }
                     return text.replacingBytes("{", with: "{{").replacingBytes("}", with: "}}")
                 }
@@ -86,7 +86,7 @@ extension PythonClient {
         var (required, others): ([String], [String]) = ([], [])
         for argument in function.values {
             let type: ClientType = argument.isRequired ? argument.type : .optional(argument.type)
-            let item = "\(argument.name.pythonText): \(self.encoded(names[argument.name] ?? "", type))"
+            let item = "\(argument.name.quotedText): \(self.encoded(names[argument.name] ?? "", type))"
             if argument.isRequired { required.append(item) } else { others.append(item) }
         }
         let decoder = function.isCall ? self.decoder(of: function.reply) : ""

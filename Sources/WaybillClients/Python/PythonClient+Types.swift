@@ -6,7 +6,7 @@ extension PythonClient {
         switch declaration.kind {
         case .object(let properties): self.write(declaration, properties)
         case .texts(let values):
-            self.writeEnumeration(declaration, literals: values.map(\.pythonText), of: "str", cases: values)
+            self.writeEnumeration(declaration, literals: values.map(\.quotedText), of: "str", cases: values)
         case .integers(let values, _):
             self.writeEnumeration(declaration, literals: values, of: "int", cases: values.map { "n\($0)" })
         case .union(let tag, let options):
@@ -59,7 +59,7 @@ extension PythonClient {
             if !fields.isEmpty { client.code.line() }
             for (field, property) in fields {
                 if case .literal(let text) = property.type {
-                    client.code.line("\(field): \(client.name(of: property.type)) = \(text.pythonText)")
+                    client.code.line("\(field): \(client.name(of: property.type)) = \(text.quotedText)")
                 } else {
                     let value = property.isRequired ? "" : " = None"
                     client.code.line("\(field): \(client.name(of: property.declaredType))\(value)")
@@ -71,7 +71,7 @@ extension PythonClient {
             client.code.line(fields.isEmpty ? "_object(value)" : "members = _object(value)")
             let items = fields.compactMap { field, property -> String? in
                 if case .literal = property.type { return nil }
-                let place = "members.get(\(property.name.pythonText))"
+                let place = "members.get(\(property.name.quotedText))"
                 return "\(field)=\(client.decoder(of: property.declaredType))(\(place))"
             }
             client.code.list(items, opening: "return \(name)(", closing: ")")
@@ -81,7 +81,7 @@ extension PythonClient {
             var (required, others): ([String], [String]) = ([], [])
             for (field, property) in fields {
                 let type = property.declaredType
-                let item = "\(property.name.pythonText): \(client.encoded("value.\(field)", type))"
+                let item = "\(property.name.quotedText): \(client.encoded("value.\(field)", type))"
                 if property.isRequired { required.append(item) } else { others.append(item) }
             }
             client.writeMembers(required, others: others, opening: "return ", closing: "")
@@ -131,9 +131,9 @@ extension PythonClient {
         let (name, function) = (self.types[declaration.name] ?? "", self.functions[declaration.name] ?? "")
         self.code.lines(["", "", "def _decode_\(function)(value: JSON) -> \(name):"])
         self.inBlock { client in
-            client.code.line("tag = _object(value).get(\(tag.pythonText))")
+            client.code.line("tag = _object(value).get(\(tag.quotedText))")
             for option in options {
-                client.code.line("if tag == \(option.tag.pythonText):")
+                client.code.line("if tag == \(option.tag.quotedText):")
                 let decode = "_decode_\(client.functions[option.schema] ?? "")"
                 client.inBlock { $0.code.line("return \(decode)(value)") }
             }

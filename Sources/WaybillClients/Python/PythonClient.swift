@@ -139,10 +139,10 @@ extension PythonClient {
         self.code.lines(["_HAS_DECIMALS = \(self.model.usedTypes.contains(.decimal) ? "True" : "False")", ""])
         self.code.line("_ERRORS: dict[str, type[WaybillError]] = {")
         for code in RoutingError.Code.all.map(\.description) {
-            self.code.line("    \(code.pythonText): \(Self.errorClass(code)),")
+            self.code.line("    \(code.quotedText): \(Self.errorClass(code)),")
         }
         self.code.lines(["}", ""])
-        let declared = self.model.failures.map { "\($0.name.pythonText): \(self.failures[$0.name] ?? "")" }
+        let declared = self.model.failures.map { "\($0.name.quotedText): \(self.failures[$0.name] ?? "")" }
         self.code.list(declared, opening: "_DECLARED: dict[str, type[DeclaredError]] = {", closing: "}")
         let classes = self.model.declarations.filter { declaration in
             if case .union = declaration.kind { false } else { true }
@@ -178,22 +178,4 @@ extension PythonClient {
         of a Unix socket. The client connects when it is used, and connects again after
         the connection is lost.
         """
-}
-
-extension String {
-    /// The text as a literal of Python.
-    var pythonText: String {
-        var literal = "\""
-        for scalar in self.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": literal += "\\\(scalar)"
-            case "\n": literal += "\\n"
-            case _ where scalar.properties.generalCategory == .control || scalar.value == 0xFEFF:
-                let digits = String(scalar.value, radix: 16)
-                literal += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: literal.unicodeScalars.append(scalar)
-            }
-        }
-        return literal + "\""
-    }
 }

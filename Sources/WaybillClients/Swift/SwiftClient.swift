@@ -149,17 +149,5 @@ extension String {
     var quoted: String { SwiftClient.keywords.contains(self) ? "`\(self)`" : self }
 
     /// The text as a string literal of Swift.
-    var swiftText: String {
-        var literal = "\""
-        for scalar in self.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": literal += "\\\(scalar)"
-            case "\n": literal += "\\n"
-            case _ where scalar.properties.generalCategory == .control || scalar.value == 0xFEFF:
-                literal += "\\u{\(String(scalar.value, radix: 16))}"
-            default: literal.unicodeScalars.append(scalar)
-            }
-        }
-        return literal + "\""
-    }
+    var swiftText: String { self.literal { "\\u{\($0)}" } }
 }

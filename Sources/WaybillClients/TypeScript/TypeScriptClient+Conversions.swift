@@ -14,7 +14,7 @@ extension TypeScriptClient {
         case .number: "number"
         case .date: "Date"
         case .bytes: "Uint8Array"
-        case .literal(let text): text.scriptText
+        case .literal(let text): text.quotedText
         case .array(let element):
             element.isOptional || element.isCollection
                 ? "readonly (\(self.name(of: element)))[]" : "readonly \(self.name(of: element))[]"
@@ -36,7 +36,7 @@ extension TypeScriptClient {
         case .decimal: "decimal"
         case .date: "date"
         case .bytes: "bytes"
-        case .literal(let text): "literal(\(text.scriptText))"
+        case .literal(let text): "literal(\(text.quotedText))"
         case .array(let element): "array(\(self.decoder(of: element)))"
         case .dictionary(let value): "dictionary(\(self.decoder(of: value)))"
         case .optional(let wrapped): "nullable(\(self.decoder(of: wrapped)))"

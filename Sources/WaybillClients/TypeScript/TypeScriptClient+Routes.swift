@@ -95,17 +95,17 @@ extension TypeScriptClient {
 
     func address(_ pieces: [ClientModel.AddressPiece], of function: ClientModel.Function) -> String {
         guard pieces.contains(where: { $0.argument != nil }) else {
-            return pieces.map { if case .literal(let text) = $0 { text } else { "" } }.joined().scriptText
+            return pieces.map { if case .literal(let text) = $0 { text } else { "" } }.joined().quotedText
         }
         let parts = pieces.map { piece in
             switch piece {
             case .literal(let text):
-                let content = text.scriptText.literalContent
+                let content = text.quotedText.literalContent
                 return content.replacingBytes("`", with: "\\`").replacingBytes("$", with: "\\$")
             case .value(let name, let isPath):
                 let type = function.arguments.first { $0.name == name }?.type ?? .text
                 let value = self.encoded(name.scriptMember(of: "parameters"), type, isInput: true)
-                return "${\(isPath ? "path" : "segment")(\(name.scriptText), \(value))}"
+                return "${\(isPath ? "path" : "segment")(\(name.quotedText), \(value))}"
             }
         }
         return "`\(parts.joined())`"

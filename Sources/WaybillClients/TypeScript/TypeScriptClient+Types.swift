@@ -7,7 +7,7 @@ extension TypeScriptClient {
         case .object(let properties): self.write(declaration, properties)
         case .texts(let values):
             self.writeDocumentation(declaration.documentation, more: ["The server may send other texts."])
-            self.writeOptions(values.map(\.scriptText) + ["(string & {})"], of: name)
+            self.writeOptions(values.map(\.quotedText) + ["(string & {})"], of: name)
             self.writeCodec(name, decode: "text(value)", encode: "value")
         case .integers(let values, let type):
             let isSafe = type.isSafeInJavaScript
@@ -108,14 +108,14 @@ extension TypeScriptClient {
         self.code.line("    switch (\(tag.scriptMember(of: "object(value)"))) {")
         for option in options {
             let type = self.types[option.schema] ?? ""
-            self.code.lines(["      case \(option.tag.scriptText):", "        return \(type).decode(value);"])
+            self.code.lines(["      case \(option.tag.quotedText):", "        return \(type).decode(value);"])
         }
         self.code.lines(["      default:", "        return { unknown: plain(value) };", "    }", "  },"])
         self.code.lines(["  encode(value) {", "    if (\"unknown\" in value) return value.unknown;"])
         self.code.line("    switch (\(tag.scriptMember(of: "value"))) {")
         for option in options {
             let type = self.types[option.schema] ?? ""
-            self.code.lines(["      case \(option.tag.scriptText):", "        return \(type).encode(value);"])
+            self.code.lines(["      case \(option.tag.quotedText):", "        return \(type).encode(value);"])
         }
         self.code.lines(["    }", "  },", "};"])
     }

@@ -61,7 +61,7 @@ extension TypeScriptClient {
     mutating func writeFailures() {
         let codes = RoutingError.Code.all.map(\.description)
         self.code.lines(["", "/** The codes of the bus; a newer server may send others. */"])
-        self.writeOptions(codes.map(\.scriptText) + ["(string & {})"], of: "ErrorCode")
+        self.writeOptions(codes.map(\.quotedText) + ["(string & {})"], of: "ErrorCode")
         for failure in self.model.failures {
             let name = self.failures[failure.name] ?? ""
             let cases = failure.codes.map { "`\($0)`" }.joined(separator: ", ")
@@ -75,7 +75,7 @@ extension TypeScriptClient {
         ])
         for failure in self.model.failures {
             let name = self.failures[failure.name] ?? ""
-            let text = failure.name.scriptText
+            let text = failure.name.quotedText
             self.code.lines([
                 "  [", "    \(text),", "    (message, error) => new \(name)(\(text), message, error),",
                 "  ],",
@@ -127,24 +127,6 @@ extension TypeScriptClient {
 }
 
 extension String {
-    /// The text as a string literal of TypeScript.
-    var scriptText: String {
-        var literal = "\""
-        for scalar in self.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": literal += "\\\(scalar)"
-            case "\n": literal += "\\n"
-            case "\u{2028}", "\u{2029}", "\u{FEFF}":
-                literal += "\\u\(String(scalar.value, radix: 16).uppercased())"
-            case _ where scalar.properties.generalCategory == .control:
-                let digits = String(scalar.value, radix: 16)
-                literal += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: literal.unicodeScalars.append(scalar)
-            }
-        }
-        return literal + "\""
-    }
-
     private var isScriptName: Bool {
         guard let first = self.utf8.first, first > UInt8(ascii: "9") else { return false }
         return self.utf8.allSatisfy { byte in
@@ -154,12 +136,12 @@ extension String {
     }
 
     /// The text as the name of a property in an object literal.
-    var scriptKey: String { self.isScriptName ? self : self.scriptText }
+    var scriptKey: String { self.isScriptName ? self : self.quotedText }
 
     /// Returns the expression that reads this property of a value.
     func scriptMember(of value: String) -> String {
-        if Self.inherited.contains(self) { return "own(\(value), \(self.scriptText))" }
-        return self.isScriptName ? "\(value).\(self)" : "\(value)[\(self.scriptText)]"
+        if Self.inherited.contains(self) { return "own(\(value), \(self.quotedText))" }
+        return self.isScriptName ? "\(value).\(self)" : "\(value)[\(self.quotedText)]"
     }
 
     /// The properties that every object inherits.
