@@ -4,11 +4,13 @@ protocol ClientWriter {
 }
 
 extension ClientWriter {
-    /// Writes lines with one more level of indentation.
-    mutating func inBlock(_ body: (inout Self) -> Void) {
+    /// Writes the lines of `body` with one more level of indentation, between an opening and a closing line.
+    mutating func block(_ opening: String? = nil, closing: String? = nil, _ body: (inout Self) -> Void) {
+        if let opening { self.code.line(opening) }
         self.code.indent()
         body(&self)
         self.code.outdent()
+        if let closing { self.code.line(closing) }
     }
 
     /// Returns the lines of a comment, without empty lines at the beginning and the end.

@@ -3,9 +3,8 @@ internal import WaybillDocuments
 // Routes.
 extension PythonClient {
     mutating func write(_ functions: [ClientModel.Function], in name: String) {
-        self.code.lines(["", "", "class \(name):"])
         var scope = NameScope(.snake, reserved: Self.keywords.union(self.types.values))
-        self.inBlock { client in
+        self.definition("class \(name):") { client in
             client.code.lines(["def __init__(self, client: _Client) -> None:", "    self._client = client"])
             for function in functions { client.write(function, as: scope.claim(function.name)) }
         }
@@ -30,7 +29,7 @@ extension PythonClient {
             opening: "\(function.isCall ? "" : "async ")def \(name)(",
             closing: ") -> \(result):"
         )
-        self.inBlock { client in
+        self.block { client in
             client.writeDocumentation(function.documentation, more: client.details(of: function, names))
             client.writeAddresses(function, names)
             client.writeCall(function, names)

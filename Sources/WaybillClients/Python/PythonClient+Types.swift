@@ -25,8 +25,7 @@ extension PythonClient {
         let (name, function) = (self.types[declaration.name] ?? "", self.functions[declaration.name] ?? "")
         var scope = NameScope(.capitals, reserved: ["MRO"])
         let names = zip(cases, literals).map { (scope.claim($0.0), $0.1) }
-        self.code.line("class \(name)(\(base), Enum):")
-        self.inBlock { client in
+        self.block("class \(name)(\(base), Enum):") { client in
             client.writeDocumentation(
                 declaration.documentation,
                 more: ["The known values; the server may send others."]
@@ -40,10 +39,13 @@ extension PythonClient {
                 "    member._value_ = value", "    return member",
             ])
         }
-        self.code.lines(["", "", "def _decode_\(function)(value: JSON) -> \(name):"])
-        self.code.line("    return \(name)(\(base == "str" ? "_text" : "_integer")(value))")
-        self.code.lines(["", "", "def _encode_\(function)(value: \(name)) -> JSON:"])
-        self.code.line("    return \(base)(value.value)")
+        let decode = base == "str" ? "_text" : "_integer"
+        self.definition("def _decode_\(function)(value: JSON) -> \(name):") {
+            $0.code.line("return \(name)(\(decode)(value))")
+        }
+        self.definition("def _encode_\(function)(value: \(name)) -> JSON:") {
+            $0.code.line("return \(base)(value.value)")
+        }
     }
 
     mutating func write(_ declaration: ClientDeclaration, _ properties: [ClientDeclaration.Property]) {
@@ -51,8 +53,7 @@ extension PythonClient {
         var scope = NameScope(.snake, reserved: Self.keywords.union(self.types.values))
         let fields = properties.map { (scope.claim($0.name), $0) }
         self.code.line("@dataclass(frozen=True, kw_only=True, slots=True)")
-        self.code.line("class \(name):")
-        self.inBlock { client in
+        self.block("class \(name):") { client in
             client.writeDocumentation(
                 declaration.documentation.isEmpty ? "A value of the server." : declaration.documentation
             )
@@ -66,8 +67,7 @@ extension PythonClient {
                 }
             }
         }
-        self.code.lines(["", "", "def _decode_\(function)(value: JSON) -> \(name):"])
-        self.inBlock { client in
+        self.definition("def _decode_\(function)(value: JSON) -> \(name):") { client in
             client.code.line(fields.isEmpty ? "_object(value)" : "members = _object(value)")
             let items = fields.compactMap { field, property -> String? in
                 if case .literal = property.type { return nil }
@@ -76,8 +76,7 @@ extension PythonClient {
             }
             client.code.list(items, opening: "return \(name)(", closing: ")")
         }
-        self.code.lines(["", "", "def _encode_\(function)(value: \(name)) -> JSON:"])
-        self.inBlock { client in
+        self.definition("def _encode_\(function)(value: \(name)) -> JSON:") { client in
             var (required, others): ([String], [String]) = ([], [])
             for (field, property) in fields {
                 let type = property.declaredType
@@ -103,24 +102,20 @@ extension PythonClient {
         if required.isEmpty {
             let line = "\(opening)_given({\(others.joined(separator: ", "))})\(closing)"
             if self.code.fits(line) { return self.code.line(line) }
-            self.code.line("\(opening)_given(")
-            self.inBlock { $0.code.list(others, opening: "{", closing: "}") }
-            return self.code.line(")\(closing)")
+            return self.block("\(opening)_given(", closing: ")\(closing)") { client in
+                client.code.list(others, opening: "{", closing: "}")
+            }
         }
         let line = (required + ["**_given({\(others.joined(separator: ", "))})"]).joined(separator: ", ")
         if self.code.fits("\(opening){\(line)}\(closing)") {
             return self.code.line("\(opening){\(line)}\(closing)")
         }
-        self.code.line("\(opening){")
-        self.inBlock { client in
+        self.block("\(opening){", closing: "}\(closing)") { client in
             client.code.lines(required.map { "\($0)," })
             let given = "**_given({\(others.joined(separator: ", "))}),"
             if client.code.fits(given) { return client.code.line(given) }
-            client.code.line("**_given(")
-            client.inBlock { $0.code.list(others, opening: "{", closing: "}") }
-            client.code.line("),")
+            client.block("**_given(", closing: "),") { $0.code.list(others, opening: "{", closing: "}") }
         }
-        self.code.line("}\(closing)")
     }
 
     mutating func writeUnion(
@@ -129,22 +124,19 @@ extension PythonClient {
         _ options: [ClientDeclaration.Option]
     ) {
         let (name, function) = (self.types[declaration.name] ?? "", self.functions[declaration.name] ?? "")
-        self.code.lines(["", "", "def _decode_\(function)(value: JSON) -> \(name):"])
-        self.inBlock { client in
+        self.definition("def _decode_\(function)(value: JSON) -> \(name):") { client in
             client.code.line("tag = _object(value).get(\(tag.quotedText))")
             for option in options {
-                client.code.line("if tag == \(option.tag.quotedText):")
                 let decode = "_decode_\(client.functions[option.schema] ?? "")"
-                client.inBlock { $0.code.line("return \(decode)(value)") }
+                client.code.lines(["if tag == \(option.tag.quotedText):", "    return \(decode)(value)"])
             }
             client.code.line("return Unknown(value)")
         }
-        self.code.lines(["", "", "def _encode_\(function)(value: \(name)) -> JSON:"])
-        self.inBlock { client in
+        self.definition("def _encode_\(function)(value: \(name)) -> JSON:") { client in
             for option in options {
-                client.code.line("if isinstance(value, \(client.types[option.schema] ?? "")):")
+                let type = client.types[option.schema] ?? ""
                 let encode = "_encode_\(client.functions[option.schema] ?? "")"
-                client.inBlock { $0.code.line("return \(encode)(value)") }
+                client.code.lines(["if isinstance(value, \(type)):", "    return \(encode)(value)"])
             }
             client.code.line("return value.value")
         }
@@ -152,8 +144,7 @@ extension PythonClient {
 
     mutating func write(_ failure: ClientModel.Failure) {
         let name = self.failures[failure.name] ?? ""
-        self.code.lines(["", "", "class \(name)(DeclaredError):"])
-        self.inBlock { client in
+        self.definition("class \(name)(DeclaredError):") { client in
             let codes = failure.codes.map { "`\($0)`" }.joined(separator: ", ")
             client.writeDocumentation("The error `\(failure.name)`. Its `case` is \(codes), or a newer one.")
         }

@@ -81,6 +81,12 @@ struct PythonClient: ClientWriter {
         ])
     }
 
+    /// Writes the definition of a class or a function after two empty lines.
+    mutating func definition(_ opening: String, _ body: (inout Self) -> Void) {
+        self.code.lines(["", ""])
+        self.block(opening, body)
+    }
+
     /// Returns a line of a documentation string without escapes and without its end.
     static func escaped(_ line: String) -> String {
         line.replacingBytes("\\", with: "\\\\").replacingBytes("\"\"\"", with: "'''")
@@ -120,12 +126,11 @@ extension PythonClient {
     }
 
     mutating func writeClient(_ classes: [String: String]) {
-        self.code.lines(["", "", "class \(self.name)(_Client):"])
         var scope = NameScope(.snake, reserved: Self.keywords.union(Self.ownMembers))
         let names = self.model.namespaces.map { namespace in
             (scope.claim(namespace.name), classes["\(namespace.name) Routes"] ?? "")
         }
-        self.inBlock { client in
+        self.definition("class \(self.name)(_Client):") { client in
             client.writeDocumentation(Self.clientDocumentation)
             for (name, type) in names {
                 client.code.lines(["", "@property", "def \(name)(self) -> \(type):"])

@@ -1,17 +1,15 @@
 // Routes.
 extension SwiftClient {
     mutating func write(_ functions: [ClientModel.Function], in name: String) {
-        self.code.lines(["", "extension \(self.name) {"])
-        self.inBlock { client in
-            client.code.lines(["/// Routes of the server.", "public struct \(name): Sendable {"])
-            var scope = NameScope(.camel, reserved: Set(client.types.values).union(["self", "init", "bus"]))
-            client.inBlock { client in
+        var scope = NameScope(.camel, reserved: Set(self.types.values).union(["self", "init", "bus"]))
+        self.code.line()
+        self.block("extension \(self.name) {", closing: "}") { client in
+            client.code.line("/// Routes of the server.")
+            client.block("public struct \(name): Sendable {", closing: "}") { client in
                 client.code.line("fileprivate let bus: MessageBus")
                 for function in functions { client.write(function, as: scope.claim(function.name).quoted) }
             }
-            client.code.line("}")
         }
-        self.code.line("}")
     }
 
     mutating func write(_ function: ClientModel.Function, as name: String) {
@@ -34,7 +32,7 @@ extension SwiftClient {
                 closing: ")\(effects) {",
                 hasLastComma: false
             )
-            return self.inBody { client in
+            return self.block(closing: "}") { client in
                 client.writeAddresses(function, names)
                 client.writeValues(function, names)
                 client.code.line(
@@ -49,7 +47,7 @@ extension SwiftClient {
             closing: ") async throws(RoutingError)\(result) {",
             hasLastComma: false
         )
-        self.inBody { $0.writeCall(function, names, closure: nil) }
+        self.block(closing: "}") { $0.writeCall(function, names, closure: nil) }
         self.code.line()
         self.writeDocumentation(
             function.documentation,
@@ -72,12 +70,7 @@ extension SwiftClient {
             closing: ") async throws(RoutingError)\(result) {",
             hasLastComma: false
         )
-        self.inBody { $0.writeCall(function, names, closure: "progress") }
-    }
-
-    mutating func inBody(_ body: (inout Self) -> Void) {
-        self.inBlock(body)
-        self.code.line("}")
+        self.block(closing: "}") { $0.writeCall(function, names, closure: "progress") }
     }
 
     func details(of function: ClientModel.Function, _ names: [String: String]) -> [String] {

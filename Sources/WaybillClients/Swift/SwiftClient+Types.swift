@@ -2,8 +2,8 @@
 extension SwiftClient {
     mutating func write(_ declaration: ClientDeclaration) {
         let name = self.types[declaration.name] ?? ""
-        self.code.lines(["", "extension \(self.name) {"])
-        self.inBlock { client in
+        self.code.line()
+        self.block("extension \(self.name) {", closing: "}") { client in
             switch declaration.kind {
             case .object(let properties): client.write(declaration, properties)
             case .texts(let values):
@@ -16,12 +16,11 @@ extension SwiftClient {
                 client.writeEnumeration(declaration, values.map { ("n\($0)", $0) }, of: "Int")
             case .union(let tag, let options):
                 client.writeDocumentation(declaration.documentation)
-                client.code.line("public indirect enum \(name): Codable, Hashable, Sendable {")
-                client.inBlock { $0.writeUnion(options, tag: tag) }
-                client.code.line("}")
+                client.block("public indirect enum \(name): Codable, Hashable, Sendable {", closing: "}") {
+                    $0.writeUnion(options, tag: tag)
+                }
             }
         }
-        self.code.line("}")
     }
 
     mutating func writeEnumeration(
@@ -31,9 +30,9 @@ extension SwiftClient {
     ) {
         self.writeDocumentation(declaration.documentation, more: ["The server may send other values."])
         let name = self.types[declaration.name] ?? ""
-        self.code.line("public struct \(name): RawRepresentable, Codable, Hashable, Sendable {")
         var scope = NameScope(.camel, reserved: ["self", "init"])
-        self.inBlock { client in
+        self.block("public struct \(name): RawRepresentable, Codable, Hashable, Sendable {", closing: "}") {
+            client in
             for value in values {
                 let name = scope.claim(value.name).quoted
                 client.code.line("public static let \(name) = Self(rawValue: \(value.literal))")
@@ -43,15 +42,14 @@ extension SwiftClient {
                 "public init(rawValue: \(type)) { self.rawValue = rawValue }",
             ])
         }
-        self.code.line("}")
     }
 
     mutating func write(_ declaration: ClientDeclaration, _ properties: [ClientDeclaration.Property]) {
         var scope = NameScope(.camel, reserved: Set(self.types.values).union(["self", "init", "hashValue"]))
         let fields = properties.map { (name: scope.claim($0.name).quoted, property: $0) }
         self.writeDocumentation(declaration.documentation)
-        self.code.line("public struct \(self.types[declaration.name] ?? ""): Codable, Hashable, Sendable {")
-        self.inBlock { client in
+        let name = self.types[declaration.name] ?? ""
+        self.block("public struct \(name): Codable, Hashable, Sendable {", closing: "}") { client in
             for field in fields {
                 let type = client.name(of: field.property.declaredType)
                 if case .literal(let text) = field.property.type {
@@ -63,13 +61,13 @@ extension SwiftClient {
             }
             client.writeInitializer(fields)
             guard fields.contains(where: { $0.name != $0.property.name.quoted }) else { return }
-            client.code.lines(["", "private enum CodingKeys: String, CodingKey {"])
-            for field in fields {
-                client.code.line("    case \(field.name) = \(field.property.name.swiftText)")
+            client.code.line()
+            client.block("private enum CodingKeys: String, CodingKey {", closing: "}") { client in
+                for field in fields {
+                    client.code.line("case \(field.name) = \(field.property.name.swiftText)")
+                }
             }
-            client.code.line("}")
         }
-        self.code.line("}")
     }
 
     mutating func writeInitializer(_ fields: [(name: String, property: ClientDeclaration.Property)]) {

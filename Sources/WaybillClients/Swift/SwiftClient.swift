@@ -39,9 +39,8 @@ struct SwiftClient: ClientWriter {
         self.code.lines([
             "", "/// A client of the server, whose routes are grouped by module.", "///",
             "/// The client connects when it is used, and connects again after the connection is lost.",
-            "public struct \(self.name): Sendable {",
         ])
-        self.inBlock { client in
+        self.block("public struct \(self.name): Sendable {", closing: "}") { client in
             client.code.lines([
                 "/// The fingerprint of the routes from which the client was generated.",
                 "public static let fingerprint = \"\(client.model.fingerprint)\"", "",
@@ -86,7 +85,6 @@ struct SwiftClient: ClientWriter {
                 ])
             }
         }
-        self.code.line("}")
     }
 
     mutating func writeDocumentation(_ text: String, more: [String] = []) {

@@ -3,13 +3,12 @@ internal import WaybillDocuments
 // Routes.
 extension TypeScriptClient {
     mutating func write(_ functions: [ClientModel.Function], in name: String) {
-        self.code.lines(["", "export class \(name) {"])
         var scope = NameScope(.camel, reserved: ["constructor", "transport", "then"])
-        self.inBlock { client in
+        self.code.line()
+        self.block("export class \(name) {", closing: "}") { client in
             client.code.line("constructor(private readonly transport: Transport) {}")
             for function in functions { client.write(function, as: scope.claim(function.name)) }
         }
-        self.code.line("}")
     }
 
     mutating func write(_ function: ClientModel.Function, as name: String) {
@@ -31,21 +30,19 @@ extension TypeScriptClient {
             self.code.list(["options: Options = {}"], opening: "\(name)(", closing: "): \(result) {")
         } else {
             let value = arguments.contains(where: \.isRequired) ? "" : " = {}"
-            self.code.line("\(name)(")
-            self.inBlock { client in
+            self.block("\(name)(", closing: "): \(result) {") { client in
                 let line = "parameters: { \(parameters.joined(separator: "; ")) }\(value),"
                 if client.code.fits(line) {
                     client.code.line(line)
                 } else {
-                    client.code.line("parameters: {")
-                    client.inBlock { $0.code.lines(parameters.map { "\($0);" }) }
-                    client.code.line("}\(value),")
+                    client.block("parameters: {", closing: "}\(value),") {
+                        $0.code.lines(parameters.map { "\($0);" })
+                    }
                 }
                 client.code.line("options: Options = {},")
             }
-            self.code.line("): \(result) {")
         }
-        self.inBlock { client in
+        self.block(closing: "}") { client in
             client.writeAddresses(function)
             client.writeValues(function)
             let request = "{ url, values, options }"
@@ -63,7 +60,6 @@ extension TypeScriptClient {
                 client.code.line("return this.transport.send(\(request));")
             }
         }
-        self.code.line("}")
     }
 
     func details(of function: ClientModel.Function) -> [String] {

@@ -22,8 +22,7 @@ extension TypeScriptClient {
     mutating func writeOptions(_ options: [String], of name: String) {
         let line = "export type \(name) = \(options.joined(separator: " | "));"
         if self.code.fits(line) { return self.code.line(line) }
-        self.code.line("export type \(name) =")
-        self.inBlock { client in
+        self.block("export type \(name) =") { client in
             for (index, option) in options.enumerated() {
                 client.code.line("| \(option)\(index == options.count - 1 ? ";" : "")")
             }
@@ -31,26 +30,23 @@ extension TypeScriptClient {
     }
 
     mutating func writeCodec(_ name: String, decode: String, encode: String) {
-        self.code.lines(["", "export const \(name): Type<\(name)> = {"])
-        self.inBlock { client in
-            client.code.line("decode: (value) => \(decode),")
-            client.code.line("encode: (value) => \(encode),")
+        self.code.line()
+        self.block("export const \(name): Type<\(name)> = {", closing: "};") { client in
+            client.code.lines(["decode: (value) => \(decode),", "encode: (value) => \(encode),"])
         }
-        self.code.line("};")
     }
 
     mutating func write(_ declaration: ClientDeclaration, _ properties: [ClientDeclaration.Property]) {
         let name = self.types[declaration.name] ?? ""
         self.writeDocumentation(declaration.documentation)
-        self.code.line("export interface \(name) {")
-        self.inBlock { client in
+        self.block("export interface \(name) {", closing: "}") { client in
             for property in properties {
                 let type = property.isRequired ? property.type : property.type.unwrapped
                 let mark = property.isRequired ? "" : "?"
                 client.code.line("readonly \(property.name.scriptKey)\(mark): \(client.name(of: type));")
             }
         }
-        self.code.lines(["}", "", "export const \(name): Type<\(name)> = {", "  decode(value) {"])
+        self.code.lines(["", "export const \(name): Type<\(name)> = {", "  decode(value) {"])
         self.code.line(properties.isEmpty ? "    object(value);" : "    const members = object(value);")
         self.writeMembers(
             properties.map { property in
