@@ -82,14 +82,13 @@ extension PythonClient {
     }
 
     mutating func writeCall(_ function: ClientModel.Function, _ names: [String: String]) {
-        var (required, others): ([String], [String]) = ([], [])
-        for argument in function.values {
+        let values = function.values.map { argument in
             let type: ClientType = argument.isRequired ? argument.type : .optional(argument.type)
-            let item = "\(argument.name.quotedText): \(self.encoded(names[argument.name] ?? "", type))"
-            if argument.isRequired { required.append(item) } else { others.append(item) }
+            let value = self.encoded(names[argument.name] ?? "", type)
+            return (item: "\(argument.name.quotedText): \(value)", isRequired: argument.isRequired)
         }
         let decoder = function.isCall ? self.decoder(of: function.reply) : ""
-        self.writeMembers(required, others: others, opening: "_values: dict[str, JSON] = ", closing: "")
+        self.writeMembers(values, of: "_values")
         if function.isCall {
             let progress = function.progress.map { [self.decoder(of: $0.update)] }
             self.code.list(

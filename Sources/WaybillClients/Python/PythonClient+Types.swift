@@ -77,44 +77,27 @@ extension PythonClient {
             client.code.list(items, opening: "return \(name)(", closing: ")")
         }
         self.definition("def _encode_\(function)(value: \(name)) -> JSON:") { client in
-            var (required, others): ([String], [String]) = ([], [])
-            for (field, property) in fields {
-                let type = property.declaredType
-                let item = "\(property.name.quotedText): \(client.encoded("value.\(field)", type))"
-                if property.isRequired { required.append(item) } else { others.append(item) }
+            let members = fields.map { field, property in
+                let value = client.encoded("value.\(field)", property.declaredType)
+                return (item: "\(property.name.quotedText): \(value)", isRequired: property.isRequired)
             }
-            client.writeMembers(required, others: others, opening: "return ", closing: "")
+            client.writeMembers(members, of: "members")
+            client.code.line("return members")
         }
     }
 
-    /// Writes a dictionary expression.
+    /// Writes the statements that assign a dictionary to a variable.
     ///
-    /// Members in `others` whose value is None are omitted from the dictionary.
-    mutating func writeMembers(
-        _ required: [String],
-        others: [String],
-        opening: String,
-        closing: String
-    ) {
-        if others.isEmpty {
-            return self.code.list(required, opening: "\(opening){", closing: "}\(closing)")
-        }
-        if required.isEmpty {
-            let line = "\(opening)_given({\(others.joined(separator: ", "))})\(closing)"
-            if self.code.fits(line) { return self.code.line(line) }
-            return self.block("\(opening)_given(", closing: ")\(closing)") { client in
-                client.code.list(others, opening: "{", closing: "}")
-            }
-        }
-        let line = (required + ["**_given({\(others.joined(separator: ", "))})"]).joined(separator: ", ")
-        if self.code.fits("\(opening){\(line)}\(closing)") {
-            return self.code.line("\(opening){\(line)}\(closing)")
-        }
-        self.block("\(opening){", closing: "}\(closing)") { client in
-            client.code.lines(required.map { "\($0)," })
-            let given = "**_given({\(others.joined(separator: ", "))}),"
-            if client.code.fits(given) { return client.code.line(given) }
-            client.block("**_given(", closing: "),") { $0.code.list(others, opening: "{", closing: "}") }
+    /// A member that is not required is omitted if its value is None.
+    mutating func writeMembers(_ members: [(item: String, isRequired: Bool)], of name: String) {
+        let required = members.filter(\.isRequired).map(\.item)
+        let others = members.filter { !$0.isRequired }.map(\.item)
+        self.code.list(required, opening: "\(name): dict[str, JSON] = {", closing: "}")
+        if others.isEmpty { return }
+        let line = "\(name) |= _given({\(others.joined(separator: ", "))})"
+        if self.code.fits(line) { return self.code.line(line) }
+        self.block("\(name) |= _given(", closing: ")") { client in
+            client.code.list(others, opening: "{", closing: "}")
         }
     }
 
