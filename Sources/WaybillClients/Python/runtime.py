@@ -506,12 +506,13 @@ async def _by(deadline: float | None, task: Awaitable[V]) -> V:
         raise _failure("deadlineExceeded", message, {}) from None
 
 
+@dataclass
 class _Pending:
     """A request without a response."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.reply: asyncio.Future[JSON] = loop.create_future()
-        self.steps: asyncio.Queue[_Reply | _Progress] | None = None
+    reply: asyncio.Future[JSON]
+    steps: asyncio.Queue[_Progress | None] | None
+    """The progress replies that have not been read; None if nobody reads them."""
 
 
 class _Feed:
@@ -619,10 +620,29 @@ class _Connection(asyncio.Protocol):
         for pending in self.pending.values():
             if not pending.reply.done():
                 pending.reply.set_exception(_failure("unreachable", self._problem, {}))
-                if pending.steps is not None:
-                    pending.steps.put_nowait(_Reply(None))
         for feed in self.feeds.values():
             feed.end()
+
+    async def ask(
+        self,
+        method: str,
+        params: JSON,
+        steps: asyncio.Queue[_Progress | None] | None = None,
+    ) -> JSON:
+        """Sends a request, and returns its result. A cancellation ends the request."""
+        if not self.is_open:
+            raise _failure("unreachable", "the connection is lost", {})
+        self.last += 1
+        number = self.last
+        pending = self.pending[number] = _Pending(self.loop.create_future(), steps)
+        try:
+            self.write(method, params, number)
+            return await pending.reply
+        except asyncio.CancelledError:
+            self.write("$/cancelRequest", {"id": number})
+            raise
+        finally:
+            del self.pending[number]
 
     def write(self, method: str, params: JSON, number: int | None = None) -> None:
         frame: dict[str, JSON] = {"jsonrpc": "2.0", "method": method, "params": params}
@@ -707,8 +727,6 @@ class _Connection(asyncio.Protocol):
             pending.reply.set_exception(_failure(code, message, data))
         else:
             pending.reply.set_result(frame.get("result"))
-        if pending.steps is not None:
-            pending.steps.put_nowait(_Reply(frame.get("result")))
 
     def _progress(self, number: int, value: JSON) -> None:
         def answer(value: JSON) -> None:
@@ -761,7 +779,7 @@ class _SocketTransport:
                     await loop.create_connection(lambda: connection, *address)
                 if self._client.token is not None:
                     token: dict[str, JSON] = {"token": self._client.token}
-                    await self._ask(connection, "$/authenticate", token)
+                    await connection.ask("$/authenticate", token)
         except OSError as error:
             connection.abort()
             reason = f"{address}: {str(error) or 'the server is silent'}"
@@ -771,36 +789,6 @@ class _SocketTransport:
             raise
         self._connection = connection
         return connection
-
-    async def _ask(self, connection: _Connection, method: str, params: JSON) -> JSON:
-        number, pending = self._begin(connection, method, params)
-        return await self._wait(connection, number, pending)
-
-    def _begin(
-        self, connection: _Connection, method: str, params: JSON
-    ) -> tuple[int, _Pending]:
-        if not connection.is_open:
-            raise _failure("unreachable", "the connection is lost", {})
-        connection.last += 1
-        number = connection.last
-        pending = connection.pending[number] = _Pending(connection.loop)
-        try:
-            connection.write(method, params, number)
-        except BaseException:
-            del connection.pending[number]
-            raise
-        return number, pending
-
-    async def _wait(
-        self, connection: _Connection, number: int, pending: _Pending
-    ) -> JSON:
-        try:
-            return await pending.reply
-        except asyncio.CancelledError:
-            connection.write("$/cancelRequest", {"id": number})
-            raise
-        finally:
-            del connection.pending[number]
 
     def _params(
         self, request: _Request, progress: bool = False, waited: float = 0
@@ -830,10 +818,11 @@ class _SocketTransport:
 
     async def call(self, request: _Request) -> JSON:
         connection = await self._open()
-        return await self._ask(connection, self._url(request), self._params(request))
+        return await connection.ask(self._url(request), self._params(request))
 
     async def ask(self, method: str, params: JSON) -> JSON:
-        return await self._ask(await self._open(), method, params)
+        connection = await self._open()
+        return await connection.ask(method, params)
 
     async def send(self, request: _Request) -> None:
         await self._client._in_time(request.options, self._send(request))
@@ -855,26 +844,23 @@ class _SocketTransport:
     ) -> AsyncGenerator[_Reply | _Progress, None]:
         connection = await self._open()
         params = self._params(request, progress=True)
-        number, pending = self._begin(connection, self._url(request), params)
-        steps: asyncio.Queue[_Reply | _Progress] = asyncio.Queue()
-        pending.steps = steps
+        steps: asyncio.Queue[_Progress | None] = asyncio.Queue()
+        asked = connection.ask(self._url(request), params, steps)
+        reply = asyncio.create_task(asked)
+        reply.add_done_callback(_has_failed)
+        reply.add_done_callback(lambda _: steps.put_nowait(None))
         try:
-            while True:
-                event = await steps.get()
-                if isinstance(event, _Reply):
-                    yield _Reply(await pending.reply)
-                    return
-                yield event
+            while (step := await steps.get()) is not None:
+                yield step
+            yield _Reply(reply.result())
         finally:
-            del connection.pending[number]
-            if not pending.reply.done():
-                connection.write("$/cancelRequest", {"id": number})
+            reply.cancel()
 
     async def _subscribe(self, connection: _Connection, pattern: str) -> int:
         connection.subscribing += 1
         try:
             wanted: dict[str, JSON] = {"pattern": pattern}
-            number = _integer(await self._ask(connection, "$/subscribe", wanted))
+            number = _integer(await connection.ask("$/subscribe", wanted))
             connection.subscribed(number)
             return number
         finally:
