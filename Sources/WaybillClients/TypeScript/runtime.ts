@@ -941,10 +941,11 @@ interface Net {
   createConnection(address: object): Socket;
 }
 
+/** A request without a response. */
 interface Pending {
-  finish(frame: Members): void;
-  lose(error: WaybillError): void;
-  progress?(value: Wire): void;
+  resolve(result: Wire): void;
+  reject(error: WaybillError): void;
+  progress?(value: Wire, answer: (value: Wire) => void): void;
 }
 
 /** A connection that sends and receives lines of JSON-RPC. */
@@ -987,27 +988,22 @@ class Connection {
     for (const resume of waiting) resume();
   }
 
-  begin(method: string, params: Members, pending: Pending): number {
-    if (!this.isOpen) throw failure("unreachable", "the connection is lost");
-    const id = ++this.last;
-    this.write({ id, method, params: given({ ...params }) });
-    this.pending.set(id, pending);
-    return id;
-  }
-
-  ask(method: string, params: Members, onEnd: OnEnd = () => {}): Promise<Wire> {
+  /** Sends a request, and returns its result. The end of the call cancels the request. */
+  ask(
+    method: string,
+    params: Members,
+    onEnd: OnEnd = () => {},
+    receivers: Omit<Pending, "resolve" | "reject"> = {},
+  ): Promise<Wire> {
     return new Promise((resolve, reject) => {
-      let id = 0;
-      onEnd(() => this.cancel(id));
-      const finish = (frame: Members) =>
-        isObject(frame.error) ? reject(this.error(frame.error)) : resolve(frame.result ?? null);
-      id = this.begin(method, params, { finish, lose: reject });
+      if (!this.isOpen) throw failure("unreachable", "the connection is lost");
+      const id = ++this.last;
+      onEnd(() => {
+        if (this.pending.delete(id)) this.notify("$/cancelRequest", { id });
+      });
+      this.write({ id, method, params: given({ ...params }) });
+      this.pending.set(id, { resolve, reject, ...receivers });
     });
-  }
-
-  /** Cancels a request on the server if its response has not arrived. */
-  cancel(id: number): void {
-    if (this.pending.delete(id)) this.notify("$/cancelRequest", { id });
   }
 
   notify(method: string, params: Members): void {
@@ -1020,11 +1016,11 @@ class Connection {
     this.makeRoom();
     const open = [...this.pending.values()];
     this.pending.clear();
-    for (const pending of open) pending.lose(error);
+    for (const pending of open) pending.reject(error);
     for (const feed of this.feeds.values()) feed.close();
   }
 
-  error(error: Members): WaybillError {
+  private error(error: Members): WaybillError {
     const data = isObject(error.data) ? error.data : {};
     return failure(String(data.code), String(error.message), data);
   }
@@ -1052,10 +1048,12 @@ class Connection {
       throw failure("unreachable", String(frame.error.message));
     } else if (frame.method === undefined) {
       this.pending.delete(id);
-      pending?.finish(frame);
+      if (isObject(frame.error)) pending?.reject(this.error(frame.error));
+      else pending?.resolve(frame.result ?? null);
     } else if (frame.method === "$/progress") {
-      if (pending?.progress) pending.progress(params.value ?? null);
-      else this.notify("$/answer", { id, value: null });
+      const answer = (value: Wire) => this.notify("$/answer", { id, value });
+      if (pending?.progress) pending.progress(params.value ?? null, answer);
+      else answer(null);
     } else if (frame.method === "$/message" && params.error === undefined) {
       this.feed(Number(params.subscription))?.add(params, 1024);
     } else if (frame.method === "$/unsubscribe") {
@@ -1211,25 +1209,10 @@ class SocketTransport implements Transport {
     const queue = new Queue<Event>();
     const done = this.inTime(request.options, async (onEnd) => {
       const connection = await this.open();
-      await new Promise<void>((resolve) => {
-        let id = 0;
-        onEnd(() => connection.cancel(id));
-        id = connection.begin(this.url(request), this.params(request, true), {
-          finish(frame) {
-            if (isObject(frame.error)) queue.fail(connection.error(frame.error));
-            else queue.add({ reply: frame.result ?? null });
-            resolve();
-          },
-          lose(error) {
-            queue.fail(error);
-            resolve();
-          },
-          progress(progress) {
-            const answer = (value: Wire) => connection.notify("$/answer", { id, value });
-            queue.add({ progress, answer });
-          },
-        });
+      const reply = await connection.ask(this.url(request), this.params(request, true), onEnd, {
+        progress: (progress, answer) => queue.add({ progress, answer }),
       });
+      queue.add({ reply });
     });
     done.catch((error) => queue.fail(error));
     yield* queue.untilReply();
