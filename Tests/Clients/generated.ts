@@ -242,6 +242,21 @@ async function sendMuch(client: ProbeClient): Promise<void> {
   for (let count = 0; count < 64; count++) await client.app.messages({ text: "x".repeat(1 << 20) }, { timeout: 500 });
 }
 
+/** Reads messages so slowly that the client drops some of them, and expects a gap exactly there. */
+async function crowd(client: ProbeClient): Promise<void> {
+  let [expected, gaps] = [0, 0];
+  for await (const message of client.subscribe("app://news/*")) {
+    const number = Number(message.parameters.text);
+    check(message.isAfterGap === (number !== expected), `a gap before ${number}`);
+    if (message.isAfterGap) gaps++;
+    if (expected === 0) await pause(500);
+    expected = number + 1;
+    if (expected === 3000) break;
+  }
+  check(gaps > 0, "no gap");
+  client.close();
+}
+
 /** Calls servers that break the protocol. */
 async function hostile(ports: Record<string, string>): Promise<void> {
   const long = parseJSON(`["${'\\"x'.repeat(4_000_000)}", 12345678901234567890]`) as unknown[];
@@ -281,6 +296,7 @@ async function hostile(ports: Record<string, string>): Promise<void> {
   await within(2000, end(late.subscribe("app://news/*", reader.signal)));
   await pause(3000);
   late.close();
+  await within(30000, crowd(new ProbeClient(`tcp:127.0.0.1:${ports.crowded}`)));
   const anonymous = new ProbeClient(`tcp:127.0.0.1:${ports.anonymous}`);
   for (let round = 0; round < 2; round++) {
     const error = await within(30000, failure(anonymous.probe.trace()));

@@ -57,15 +57,32 @@ async def denied(reader, writer):
         pass
 
 
-async def late(reader, writer):
-    """Sends messages before the number of their subscription. The caller stops before the number arrives."""
+MESSAGES = 3000
+
+
+async def crowded(reader, writer):
+    """Sends more messages at once than a client keeps, directly after the number of their subscription."""
     subscribe = await request(reader)
     assert subscribe["method"] == "$/subscribe", subscribe
-    for number in range(3000):
+    frames = [{"id": subscribe["id"], "result": 7}]
+    for number in range(MESSAGES):
         params = {"subscription": 7, "url": "app://news/x", "parameters": {"text": str(number)}}
-        writer.write(json.dumps({"jsonrpc": "2.0", "method": "$/message", "params": params}).encode() + b"\n")
+        frames.append({"method": "$/message", "params": params})
+    writer.write(b"".join(json.dumps({"jsonrpc": "2.0", **frame}).encode() + b"\n" for frame in frames))
+    await expect_end(reader)
+
+
+async def late(reader, writer):
+    """Sends the number of a subscription after the caller has stopped waiting for it."""
+    subscribe = await request(reader)
+    assert subscribe["method"] == "$/subscribe", subscribe
     await asyncio.sleep(1)
     writer.write(json.dumps({"jsonrpc": "2.0", "id": subscribe["id"], "result": 7}).encode() + b"\n")
+    await expect_end(reader)
+
+
+async def expect_end(reader):
+    """Expects that the client ends its subscription."""
     try:
         frame = json.loads(await asyncio.wait_for(reader.readline(), 5) or "{}")
     except TimeoutError:
@@ -201,6 +218,7 @@ SERVERS = {
     "endless": endless,
     "large": large,
     "denied": denied,
+    "crowded": crowded,
     "late": late,
     "anonymous": anonymous,
     "stalled": stalled,

@@ -55,7 +55,6 @@ struct PythonClient: ClientWriter {
             "# Fingerprint of the routes: \(self.model.fingerprint)",
             "\"\"\"The types, the routes and the connection of `\(self.name)`.\"\"\"", "",
             "from __future__ import annotations", "", "import asyncio", "import base64", "import json",
-            "from collections import deque",
         ])
         self.code.list(
             ["AsyncGenerator", "AsyncIterator", "Awaitable", "Callable", "Generator", "Mapping", "Sequence"],

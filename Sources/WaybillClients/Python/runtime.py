@@ -464,8 +464,8 @@ _RESERVED = "$waybill"
 _PASSING = ("unreachable", "shutDown", "deadlineExceeded", "mailboxFull")
 """The codes of failures after which a subscription that has begun connects again."""
 
-_EARLY_LIMIT = 1024
-"""The number of subscriptions whose messages may arrive before their numbers."""
+_UNREAD_LIMIT = 1024
+"""The number of unread messages of a subscription, of which the oldest are dropped."""
 
 
 class _Lines:
@@ -513,28 +513,27 @@ class _Pending:
     reply: asyncio.Future[JSON]
     steps: asyncio.Queue[_Progress | None] | None
     """The progress replies that have not been read; None if nobody reads them."""
+    feed: _Feed | None
+    """The receiver of the messages if the request is a subscription."""
 
 
 class _Feed:
     """The messages of a subscription that have not been read."""
 
     def __init__(self) -> None:
-        self.messages: deque[Publication] = deque()
-        self.arrival = asyncio.Event()
+        self.messages: asyncio.Queue[Publication | None] = asyncio.Queue()
+        """The messages, and None at the end."""
         self.has_gap = False
-        self.is_open = True
 
     def add(self, params: Mapping[str, JSON]) -> None:
         beside = _object(params.get(_RESERVED) or {})
-        if len(self.messages) >= 1024:
-            self.messages.popleft()
+        if self.messages.qsize() >= _UNREAD_LIMIT:
+            self.messages.get_nowait()
             self.has_gap = True
-        self.messages.append(_publication(params, beside, is_after_gap=False))
-        self.arrival.set()
+        self.messages.put_nowait(_publication(params, beside, is_after_gap=False))
 
     def end(self) -> None:
-        self.is_open = False
-        self.arrival.set()
+        self.messages.put_nowait(None)
 
 
 class _Pauses:
@@ -585,9 +584,7 @@ class _Connection(asyncio.Protocol):
         self.loop = asyncio.get_running_loop()
         self.pending: dict[int, _Pending] = {}
         self.feeds: dict[int, _Feed] = {}
-        self.early: dict[int, _Feed] = {}
-        """The messages that have arrived before the number of their subscription."""
-        self.subscribing = 0
+        """The receivers of messages, by the numbers of their subscriptions."""
         self.last = 0
         self.is_open = True
         self.has_room = asyncio.Event()
@@ -627,14 +624,17 @@ class _Connection(asyncio.Protocol):
         self,
         method: str,
         params: JSON,
+        *,
         steps: asyncio.Queue[_Progress | None] | None = None,
+        feed: _Feed | None = None,
     ) -> JSON:
         """Sends a request, and returns its result. A cancellation ends the request."""
         if not self.is_open:
             raise _failure("unreachable", "the connection is lost", {})
         self.last += 1
         number = self.last
-        pending = self.pending[number] = _Pending(self.loop.create_future(), steps)
+        pending = _Pending(self.loop.create_future(), steps, feed)
+        self.pending[number] = pending
         try:
             self.write(method, params, number)
             return await pending.reply
@@ -674,59 +674,66 @@ class _Connection(asyncio.Protocol):
             with suppress(OSError):
                 transport.get_extra_info("socket").shutdown(SHUT_RDWR)
 
-    def subscribed(self, number: int) -> None:
-        feed = self.feeds[number] = self.early.pop(number, _Feed())
-        if not self.is_open:
-            feed.end()
+    async def subscribe(self, pattern: str) -> tuple[int, _Feed]:
+        """Subscribes to a pattern.
+
+        If the caller does not wait for the number of the subscription, the connection
+        ends the subscription when the number arrives.
+        """
+        feed, wanted = _Feed(), {"pattern": pattern}
+        asked = asyncio.create_task(self.ask("$/subscribe", wanted, feed=feed))
+        asked.add_done_callback(_has_failed)
+        try:
+            return _integer(await asyncio.shield(asked)), feed
+        except asyncio.CancelledError:
+            asked.add_done_callback(self._abandon)
+            raise
+
+    def _abandon(self, asked: asyncio.Task[JSON]) -> None:
+        if not _has_failed(asked):
+            self.unsubscribe(_integer(asked.result()))
 
     def unsubscribe(self, number: int) -> None:
-        feed = self.feeds.pop(number)
-        if feed.is_open and self.is_open:
+        feed = self.feeds.pop(number, None)
+        if feed is not None and self.is_open:
             self.write("$/unsubscribe", {"subscription": number})
-
-    def abandon(self, asked: asyncio.Task[int]) -> None:
-        """Ends a subscription whose caller has not waited for its number."""
-        if not _has_failed(asked):
-            self.unsubscribe(asked.result())
-
-    def _feed(self, number: int) -> _Feed | None:
-        feed = self.feeds.get(number) or self.early.get(number)
-        if feed is None and self.subscribing and len(self.early) < _EARLY_LIMIT:
-            feed = self.early[number] = _Feed()
-        return feed
 
     def _take(self, frame: Mapping[str, JSON]) -> None:
         method = frame.get("method")
         if method is None:
-            number = frame.get("id")
-            if number is None and "error" in frame:
-                # The server has not read the ID of a request, which would never end.
-                self._problem = str(_object(frame["error"]).get("message"))
-                return self.abort()
-            pending = self.pending.get(number) if isinstance(number, int) else None
-            if pending is not None and not pending.reply.done():
-                self._finish(pending, frame)
-            return
+            return self._finish(frame)
         params = _object(frame.get("params") or {})
         if method == "$/progress":
             self._progress(_integer(params.get("id")), params.get("value"))
         elif method == "$/message" and "error" not in params:
-            feed = self._feed(_integer(params.get("subscription")))
+            feed = self.feeds.get(_integer(params.get("subscription")))
             if feed is not None:
                 feed.add(params)
         elif method == "$/unsubscribe":
-            feed = self._feed(_integer(params.get("subscription")))
+            feed = self.feeds.pop(_integer(params.get("subscription")), None)
             if feed is not None:
                 feed.end()
 
-    def _finish(self, pending: _Pending, frame: Mapping[str, JSON]) -> None:
+    def _finish(self, frame: Mapping[str, JSON]) -> None:
+        number = frame.get("id")
+        if number is None and "error" in frame:
+            # The server has not read the ID of a request, which would never end.
+            self._problem = str(_object(frame["error"]).get("message"))
+            return self.abort()
+        pending = self.pending.get(number) if isinstance(number, int) else None
+        if pending is None or pending.reply.done():
+            return
         if "error" in frame:
             error = _object(frame["error"])
             data = _object(error.get("data") or {})
             code, message = str(data.get("code")), str(error.get("message"))
             pending.reply.set_exception(_failure(code, message, data))
-        else:
-            pending.reply.set_result(frame.get("result"))
+            return
+        result = frame.get("result")
+        if pending.feed is not None:
+            # The next bytes may already contain messages of the subscription.
+            self.feeds[_integer(result)] = pending.feed
+        pending.reply.set_result(result)
 
     def _progress(self, number: int, value: JSON) -> None:
         def answer(value: JSON) -> None:
@@ -845,7 +852,7 @@ class _SocketTransport:
         connection = await self._open()
         params = self._params(request, progress=True)
         steps: asyncio.Queue[_Progress | None] = asyncio.Queue()
-        asked = connection.ask(self._url(request), params, steps)
+        asked = connection.ask(self._url(request), params, steps=steps)
         reply = asyncio.create_task(asked)
         reply.add_done_callback(_has_failed)
         reply.add_done_callback(lambda _: steps.put_nowait(None))
@@ -856,30 +863,12 @@ class _SocketTransport:
         finally:
             reply.cancel()
 
-    async def _subscribe(self, connection: _Connection, pattern: str) -> int:
-        connection.subscribing += 1
-        try:
-            wanted: dict[str, JSON] = {"pattern": pattern}
-            number = _integer(await connection.ask("$/subscribe", wanted))
-            connection.subscribed(number)
-            return number
-        finally:
-            connection.subscribing -= 1
-            if connection.subscribing == 0:
-                connection.early.clear()
-
     async def subscribe(self, pattern: str) -> AsyncIterator[Publication]:
         pauses, is_after_gap, has_begun = _Pauses(), False, False
         while True:
             try:
                 connection = await self._open()
-                asked = asyncio.create_task(self._subscribe(connection, pattern))
-                asked.add_done_callback(_has_failed)
-                try:
-                    number = await asyncio.shield(asked)
-                except asyncio.CancelledError:
-                    asked.add_done_callback(connection.abandon)
-                    raise
+                number, feed = await connection.subscribe(pattern)
             except WaybillError as error:
                 if self._client._is_closed:
                     return
@@ -889,15 +878,9 @@ class _SocketTransport:
                 continue
             has_begun = True
             pauses.begin()
-            feed = connection.feeds[number]
             try:
-                while feed.is_open or feed.messages:
-                    if not feed.messages:
-                        feed.arrival.clear()
-                        await feed.arrival.wait()
-                        continue
+                while (message := await feed.messages.get()) is not None:
                     pauses.reset()
-                    message = feed.messages.popleft()
                     if is_after_gap or feed.has_gap:
                         message = replace(message, is_after_gap=True)
                     is_after_gap = feed.has_gap = False

@@ -527,8 +527,8 @@ const opening = 5000;
 /** The length of the longest line; a server sends replies of up to 32 MiB. */
 const lineLimit = 1 << 26;
 
-/** The number of subscriptions that may have messages before their numbers. */
-const earlyLimit = 1024;
+/** The number of unread messages of a subscription, of which the oldest are dropped. */
+const unreadLimit = 1024;
 
 const stream = "text/event-stream";
 
@@ -946,16 +946,16 @@ interface Pending {
   resolve(result: Wire): void;
   reject(error: WaybillError): void;
   progress?(value: Wire, answer: (value: Wire) => void): void;
+  /** The receiver of the messages if the request is a subscription. */
+  feed?: Queue<Members>;
 }
 
 /** A connection that sends and receives lines of JSON-RPC. */
 class Connection {
-  readonly pending = new Map<number, Pending>();
-  readonly feeds = new Map<number, Queue<Members>>();
-  /** The messages that have arrived before the number of their subscription. */
-  private readonly early = new Map<number, Queue<Members>>();
+  private readonly pending = new Map<number, Pending>();
+  /** The receivers of messages, by the numbers of their subscriptions. */
+  private readonly feeds = new Map<number, Queue<Members>>();
   private readonly lines = new Lines();
-  private subscribing = 0;
   isOpen = true;
   /** Whether the unwritten bytes are few enough for another message. */
   hasRoom = true;
@@ -1047,6 +1047,10 @@ class Connection {
       // The server has not read the ID of a request, which would never end.
       throw failure("unreachable", String(frame.error.message));
     } else if (frame.method === undefined) {
+      // The next line may already be a message of the subscription.
+      if (pending?.feed && !isObject(frame.error)) {
+        this.feeds.set(integer(frame.result), pending.feed);
+      }
       this.pending.delete(id);
       if (isObject(frame.error)) pending?.reject(this.error(frame.error));
       else pending?.resolve(frame.result ?? null);
@@ -1055,36 +1059,21 @@ class Connection {
       if (pending?.progress) pending.progress(params.value ?? null, answer);
       else answer(null);
     } else if (frame.method === "$/message" && params.error === undefined) {
-      this.feed(Number(params.subscription))?.add(params, 1024);
+      this.feeds.get(Number(params.subscription))?.add(params, unreadLimit);
     } else if (frame.method === "$/unsubscribe") {
-      this.feed(Number(params.subscription))?.close();
+      const id = Number(params.subscription);
+      this.feeds.get(id)?.close();
+      this.feeds.delete(id);
     }
   }
 
-  private feed(subscription: number): Queue<Members> | undefined {
-    const feed = this.feeds.get(subscription) ?? this.early.get(subscription);
-    const isEarly = this.subscribing > 0 && this.early.size < earlyLimit;
-    if (feed || !isEarly) return feed;
-    const added = new Queue<Members>();
-    this.early.set(subscription, added);
-    return added;
-  }
-
   /** Subscribes to a pattern, and unsubscribes if the wait ends early. */
-  async subscribe(pattern: string, signal?: AbortSignal): Promise<number> {
-    this.subscribing++;
-    const asked = this.ask("$/subscribe", { pattern })
-      .then((result) => {
-        const id = integer(result);
-        const feed = this.early.get(id) ?? new Queue<Members>();
-        if (!this.isOpen) feed.close();
-        this.feeds.set(id, feed);
-        this.early.delete(id);
-        return id;
-      })
-      .finally(() => {
-        if (--this.subscribing === 0) this.early.clear();
-      });
+  async subscribe(
+    pattern: string,
+    feed: Queue<Members>,
+    signal?: AbortSignal,
+  ): Promise<number> {
+    const asked = this.ask("$/subscribe", { pattern }, undefined, { feed }).then(integer);
     try {
       return await inTime({ signal }, () => asked);
     } catch (error) {
@@ -1094,8 +1083,8 @@ class Connection {
   }
 
   unsubscribe(subscription: number): void {
-    this.feeds.delete(subscription);
-    if (this.isOpen) this.notify("$/unsubscribe", { subscription });
+    const isKnown = this.feeds.delete(subscription);
+    if (isKnown && this.isOpen) this.notify("$/unsubscribe", { subscription });
   }
 }
 
@@ -1224,10 +1213,10 @@ class SocketTransport implements Transport {
     while (!signal?.aborted) {
       try {
         const connection = await inTime({ signal }, () => this.open());
-        const id = await connection.subscribe(pattern, signal);
+        const feed = new Queue<Members>();
+        const id = await connection.subscribe(pattern, feed, signal);
         hasBegun = true;
         pauses.begin();
-        const feed = connection.feeds.get(id) ?? new Queue<Members>();
         const abort = () => feed.close();
         if (signal?.aborted) abort();
         signal?.addEventListener("abort", abort);
