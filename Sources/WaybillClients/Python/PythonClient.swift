@@ -63,7 +63,7 @@ struct PythonClient: ClientWriter {
         )
         self.code.lines([
             "from contextlib import aclosing, asynccontextmanager, suppress",
-            "from dataclasses import dataclass, field, replace",
+            "from dataclasses import dataclass, field",
             "from datetime import datetime, timezone", "from decimal import Decimal", "from enum import Enum",
             "from functools import cache", "from math import inf", "from random import uniform",
             "from socket import SHUT_RDWR",

@@ -445,7 +445,11 @@ class _Transport(Protocol):
 
     def stream(self, request: _Request) -> AsyncGenerator[_Reply | _Progress, None]: ...
 
-    def subscribe(self, pattern: str) -> AsyncIterator[Publication]: ...
+    def messages(
+        self, subscription: _Subscription
+    ) -> AsyncGenerator[Publication, None]:
+        """Subscribes on one connection, and iterates over the messages until it ends."""
+        ...
 
     async def ask(self, method: str, params: JSON) -> JSON: ...
 
@@ -521,60 +525,67 @@ class _Feed:
     """The messages of a subscription that have not been read."""
 
     def __init__(self) -> None:
-        self.messages: asyncio.Queue[Publication | None] = asyncio.Queue()
-        """The messages, and None at the end."""
+        self.messages: asyncio.Queue[Mapping[str, JSON] | None] = asyncio.Queue()
+        """The parameters of the messages, and None at the end."""
         self.has_gap = False
 
     def add(self, params: Mapping[str, JSON]) -> None:
-        beside = _object(params.get(_RESERVED) or {})
         if self.messages.qsize() >= _UNREAD_LIMIT:
             self.messages.get_nowait()
             self.has_gap = True
-        self.messages.put_nowait(_publication(params, beside, is_after_gap=False))
+        self.messages.put_nowait(params)
 
     def end(self) -> None:
         self.messages.put_nowait(None)
 
 
-class _Pauses:
-    """The pauses between the connections of a subscription."""
+class _Subscription:
+    """A subscription, which continues on one connection after another."""
 
-    def __init__(self) -> None:
-        self._longest = 0.05
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+        self.last_event = ""
+        """The ID of the last event that has arrived over HTTP."""
+        self.is_after_gap = False
+        """Whether messages before the next message may be missing."""
+        self.has_begun = False
+        self.has_ended = False
+        """Whether the server has ended the subscription."""
+        self._longest_pause = 0.05
         self._start = inf
 
     def begin(self) -> None:
         """Notes that a connection has begun."""
+        self.has_begun = True
         self._start = asyncio.get_running_loop().time()
 
-    def reset(self) -> None:
-        """Notes that a message has arrived."""
-        self._longest = 0.05
+    def publication(
+        self, params: Mapping[str, JSON], beside: Mapping[str, JSON]
+    ) -> Publication:
+        """Returns a message that has arrived."""
+        headers = _object(beside.get("headers") or {})
+        message = Publication(
+            url=str(params.get("url")),
+            parameters=_object(_plain(params.get("parameters") or {})),
+            payload=_plain(beside.get("payload")),
+            headers={name: str(text) for name, text in headers.items()},
+            is_after_gap=self.is_after_gap,
+        )
+        self.is_after_gap = False
+        self._longest_pause = 0.05
+        return message
 
-    async def wait(self) -> None:
+    async def pause(self) -> None:
         """Waits before the next connection, and longer each time.
 
         A short connection without a message counts as a failure: otherwise a server
         that closes each connection at once would be contacted without a pause.
         """
         if asyncio.get_running_loop().time() - self._start > 2:
-            self.reset()
+            self._longest_pause = 0.05
         self._start = inf
-        await asyncio.sleep(self._longest * uniform(0.5, 1))
-        self._longest = min(self._longest * 2, 2)
-
-
-def _publication(
-    params: Mapping[str, JSON], beside: Mapping[str, JSON], *, is_after_gap: bool
-) -> Publication:
-    headers = _object(beside.get("headers") or {})
-    return Publication(
-        url=str(params.get("url")),
-        parameters=_object(_plain(params.get("parameters") or {})),
-        payload=_plain(beside.get("payload")),
-        headers={name: str(text) for name, text in headers.items()},
-        is_after_gap=is_after_gap,
-    )
+        await asyncio.sleep(self._longest_pause * uniform(0.5, 1))
+        self._longest_pause = min(self._longest_pause * 2, 2)
 
 
 class _Connection(asyncio.Protocol):
@@ -863,34 +874,26 @@ class _SocketTransport:
         finally:
             reply.cancel()
 
-    async def subscribe(self, pattern: str) -> AsyncIterator[Publication]:
-        pauses, is_after_gap, has_begun = _Pauses(), False, False
-        while True:
-            try:
-                connection = await self._open()
-                number, feed = await connection.subscribe(pattern)
-            except WaybillError as error:
-                if self._client._is_closed:
-                    return
-                if not has_begun or error.code not in _PASSING:
-                    raise
-                await pauses.wait()
-                continue
-            has_begun = True
-            pauses.begin()
-            try:
-                while (message := await feed.messages.get()) is not None:
-                    pauses.reset()
-                    if is_after_gap or feed.has_gap:
-                        message = replace(message, is_after_gap=True)
-                    is_after_gap = feed.has_gap = False
-                    yield message
-            finally:
-                connection.unsubscribe(number)
-            if connection.is_open:
-                return
-            is_after_gap = True
-            await pauses.wait()
+    async def messages(
+        self, subscription: _Subscription
+    ) -> AsyncGenerator[Publication, None]:
+        connection = await self._open()
+        number, feed = await connection.subscribe(subscription.pattern)
+        subscription.begin()
+        try:
+            while (params := await feed.messages.get()) is not None:
+                if feed.has_gap:
+                    subscription.is_after_gap = True
+                    feed.has_gap = False
+                beside = _object(params.get(_RESERVED) or {})
+                yield subscription.publication(params, beside)
+            subscription.has_ended = connection.is_open
+        except ValueError as error:
+            reason = f"the server has sent a malformed message: {error}"
+            raise _failure("unreachable", reason, {}) from None
+        finally:
+            connection.unsubscribe(number)
+            subscription.is_after_gap = True
 
     async def close(self) -> None:
         opening = self._opening
@@ -1139,39 +1142,27 @@ class _WebTransport:
                     raise self._error(_object(_loads(data)))
         raise _failure("unreachable", "the stream ended without a reply", {})
 
-    async def subscribe(self, pattern: str) -> AsyncIterator[Publication]:
-        path = f"/subscribe?pattern={quote(pattern, safe='')}"
-        last, pauses, is_after_gap, has_begun = "", _Pauses(), False, False
-        while True:
-            headers = {"Accept": _STREAM, **self._client._context(None)[0]}
-            if last:
-                headers["Last-Event-ID"] = last
-            try:
-                opened = self._open("GET", path, headers, silence=_SILENCE)
-                async with opened as response:
-                    # Messages before the first event cannot be requested again.
-                    is_after_gap = is_after_gap or (has_begun and not last)
-                    has_begun = True
-                    pauses.begin()
-                    async for name, number, data in response.events():
-                        last = number or last
-                        if name == "gap":
-                            is_after_gap = True
-                        elif name == "message":
-                            pauses.reset()
-                            params = _object(_loads(data))
-                            yield _publication(
-                                params, params, is_after_gap=is_after_gap
-                            )
-                            is_after_gap = False
-                        elif name == "end":
-                            break
-            except WaybillError as error:
-                if self._client._is_closed:
+    async def messages(
+        self, subscription: _Subscription
+    ) -> AsyncGenerator[Publication, None]:
+        path = f"/subscribe?pattern={quote(subscription.pattern, safe='')}"
+        headers = {"Accept": _STREAM, **self._client._context(None)[0]}
+        if subscription.last_event:
+            headers["Last-Event-ID"] = subscription.last_event
+        async with self._open("GET", path, headers, silence=_SILENCE) as response:
+            if subscription.has_begun and not subscription.last_event:
+                # Messages before the first event cannot be requested again.
+                subscription.is_after_gap = True
+            subscription.begin()
+            async for name, number, data in response.events():
+                subscription.last_event = number or subscription.last_event
+                if name == "gap":
+                    subscription.is_after_gap = True
+                elif name == "message":
+                    params = _object(_loads(data))
+                    yield subscription.publication(params, params)
+                elif name == "end":
                     return
-                if not has_begun or error.code not in _PASSING:
-                    raise
-            await pauses.wait()
 
     async def close(self) -> None:
         for writer in self._writers:
@@ -1215,13 +1206,26 @@ class _Client:
         self._is_closed = True
         await self._transport.close()
 
-    def subscribe(self, pattern: str) -> AsyncIterator[Publication]:
+    async def subscribe(self, pattern: str) -> AsyncIterator[Publication]:
         """Iterates over the messages that are published to a pattern.
 
         The subscription connects again after the connection is lost. Over HTTP, the
         server then repeats the messages that were missed.
         """
-        return self._transport.subscribe(pattern)
+        subscription = _Subscription(pattern)
+        while True:
+            opened = self._transport.messages(subscription)
+            try:
+                async with aclosing(opened) as messages:
+                    async for message in messages:
+                        yield message
+            except WaybillError as error:
+                is_passing = subscription.has_begun and error.code in _PASSING
+                if not self._is_closed and not is_passing:
+                    raise
+            if self._is_closed or subscription.has_ended:
+                return
+            await subscription.pause()
 
     async def publish(self, url: str, /, **parameters: object) -> int:
         """Publishes a message, and returns the number of subscribers that accept it."""
