@@ -111,11 +111,11 @@ extension TypeScriptClient {
         "AbortController", "AbortSignal", "AnyCall", "Array", "AsyncGenerator", "BigInt", "Call", "Client",
         "Configuration", "Connection", "Date", "DeclaredError", "Digits", "Error", "ErrorCode", "Event",
         "Function", "Infinity", "JSON", "JSONValue", "Lines", "Map", "Math", "Members", "Net", "Number",
-        "Object", "OnEnd", "Options", "Pauses", "Pending", "ProgressCall", "Promise", "PromiseLike",
-        "Publication", "Queue", "RangeError", "Readonly", "Record", "Request", "RequestInit", "Response",
-        "ReturnType",
-        "ServerEvent", "Set", "Socket", "SocketTransport", "Step", "String", "Symbol", "SyntaxError",
-        "TextDecoder", "Transport", "Type", "TypeError", "Uint8Array", "WaybillError", "WebTransport", "Wire",
+        "Object", "Omit", "OnEnd", "OpenSubscription", "Options", "Pending", "ProgressCall", "Promise",
+        "PromiseLike", "Publication", "Queue", "RangeError", "Readonly", "Record", "Request", "RequestInit",
+        "Response", "ReturnType", "ServerEvent", "Set", "Socket", "SocketTransport", "Step", "String",
+        "Symbol", "SyntaxError", "TextDecoder", "Transport", "Type", "TypeError", "Uint8Array",
+        "WaybillError", "WebTransport", "Wire",
     ]
 
     /// The members of a client.

@@ -445,16 +445,6 @@ function failure(code: string, message: string, data: Members = {}): WaybillErro
   return make ? make(message, data.error) : new DeclaredError(name, message, data.error);
 }
 
-function publication(data: Members, beside: Members, isAfterGap: boolean): Publication {
-  return {
-    url: String(data.url),
-    parameters: mapped(object(data.parameters ?? {}), plain),
-    payload: plain(beside.payload),
-    headers: mapped(object(beside.headers ?? {}), String),
-    isAfterGap,
-  };
-}
-
 // Transports.
 
 interface Request {
@@ -468,37 +458,51 @@ type Event =
   | { readonly progress: Wire; readonly answer?: (value: Wire) => void };
 
 interface Transport {
+  readonly isClosed: boolean;
   call(request: Request): Promise<Wire>;
   send(request: Request): Promise<void>;
   ask(method: string, params: Members): Promise<Wire>;
   stream(request: Request): AsyncGenerator<Event, void>;
-  subscribe(pattern: string, signal?: AbortSignal): AsyncGenerator<Publication, void>;
+  /** Subscribes on one connection, and iterates over the messages until it ends. */
+  messages(subscription: OpenSubscription): AsyncGenerator<Publication, void>;
   close(): void;
 }
 
-/** Waits for some time, or until a signal is aborted. */
-async function pause(
-  milliseconds: number,
-  signal?: AbortSignal,
-): Promise<void> {
-  const time = () =>
-    new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
-  await inTime({ signal }, time).catch(() => {});
-}
-
-/** The pauses between the connections of a subscription. */
-class Pauses {
-  private longest = 50;
+/** A subscription, which continues on one connection after another. */
+class OpenSubscription {
+  /** The ID of the last event that has arrived over HTTP. */
+  lastEvent = "";
+  /** Whether messages before the next message may be missing. */
+  isAfterGap = false;
+  hasBegun = false;
+  /** Whether the server has ended the subscription. */
+  hasEnded = false;
+  private longestPause = 50;
   private start = Infinity;
+
+  constructor(
+    readonly pattern: string,
+    readonly signal?: AbortSignal,
+  ) {}
 
   /** Notes that a connection has begun. */
   begin(): void {
+    this.hasBegun = true;
     this.start = performance.now();
   }
 
-  /** Notes that a message has arrived. */
-  reset(): void {
-    this.longest = 50;
+  /** Returns a message that has arrived. */
+  publication(data: Members, beside: Members): Publication {
+    const message = {
+      url: String(data.url),
+      parameters: mapped(object(data.parameters ?? {}), plain),
+      payload: plain(beside.payload),
+      headers: mapped(object(beside.headers ?? {}), String),
+      isAfterGap: this.isAfterGap,
+    };
+    this.isAfterGap = false;
+    this.longestPause = 50;
+    return message;
   }
 
   /**
@@ -507,12 +511,13 @@ class Pauses {
    * A short connection without a message counts as a failure: otherwise a server that
    * closes each connection at once would be contacted without a pause.
    */
-  async wait(signal?: AbortSignal): Promise<void> {
-    if (performance.now() - this.start > 2000) this.reset();
+  async pause(): Promise<void> {
+    if (performance.now() - this.start > 2000) this.longestPause = 50;
     this.start = Infinity;
-    const share = 0.5 + Math.random() / 2;
-    await pause(this.longest * share, signal);
-    this.longest = Math.min(this.longest * 2, 2000);
+    const time = this.longestPause * (0.5 + Math.random() / 2);
+    const wait = () => new Promise<void>((resolve) => setTimeout(resolve, time));
+    await inTime({ signal: this.signal }, wait).catch(() => {});
+    this.longestPause = Math.min(this.longestPause * 2, 2000);
   }
 }
 
@@ -612,7 +617,7 @@ const passing = ["unreachable", "shutDown", "deadlineExceeded", "mailboxFull"];
 class WebTransport implements Transport {
   /** The controllers of the requests in flight. */
   private readonly requests = new Set<AbortController>();
-  private isClosed = false;
+  isClosed = false;
 
   constructor(
     private readonly base: string,
@@ -727,45 +732,35 @@ class WebTransport implements Transport {
     yield* queue.untilReply();
   }
 
-  async *subscribe(pattern: string, signal?: AbortSignal): AsyncGenerator<Publication, void> {
+  async *messages(subscription: OpenSubscription): AsyncGenerator<Publication, void> {
+    const { pattern, signal, lastEvent } = subscription;
     const path = `/subscribe?pattern=${encodeURIComponent(pattern)}`;
-    let [last, isAfterGap, hasBegun] = ["", false, false];
-    const pauses = new Pauses();
-    while (!signal?.aborted) {
-      const headers: Record<string, string> = { Accept: stream };
-      if (last !== "") headers["Last-Event-ID"] = last;
-      const stop = new AbortController();
-      const abort = (): void => stop.abort();
-      signal?.addEventListener("abort", abort);
-      this.requests.add(stop);
-      const timer = setTimeout(abort, silence);
-      try {
-        const response = await this.fetch(path, { headers, signal: stop.signal });
-        clearTimeout(timer);
-        // Messages before the first event cannot be requested again.
-        if (hasBegun && last === "") isAfterGap = true;
-        hasBegun = true;
-        pauses.begin();
-        for await (const { name, id, value } of events(response)) {
-          last = id || last;
-          if (name === "gap") isAfterGap = true;
-          if (name === "end") break;
-          if (name !== "message") continue;
-          pauses.reset();
-          const message = object(value);
-          yield publication(message, message, isAfterGap);
-          isAfterGap = false;
-        }
-      } catch (error) {
-        if (signal?.aborted || this.isClosed) return;
-        const isFinal = error instanceof WaybillError && !passing.includes(error.code);
-        if (!hasBegun || isFinal) throw error;
-      } finally {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", abort);
-        this.requests.delete(stop);
+    const headers: Record<string, string> = { Accept: stream };
+    if (lastEvent !== "") headers["Last-Event-ID"] = lastEvent;
+    const stop = new AbortController();
+    const abort = (): void => stop.abort();
+    if (signal?.aborted) abort();
+    signal?.addEventListener("abort", abort);
+    this.requests.add(stop);
+    const timer = setTimeout(abort, silence);
+    try {
+      const response = await this.fetch(path, { headers, signal: stop.signal });
+      clearTimeout(timer);
+      // Messages before the first event cannot be requested again.
+      if (subscription.hasBegun && lastEvent === "") subscription.isAfterGap = true;
+      subscription.begin();
+      for await (const { name, id, value } of events(response)) {
+        subscription.lastEvent = id || subscription.lastEvent;
+        if (name === "gap") subscription.isAfterGap = true;
+        if (name === "end") return;
+        if (name !== "message") continue;
+        const message = object(value);
+        yield subscription.publication(message, message);
       }
-      await pauses.wait(signal);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+      this.requests.delete(stop);
     }
   }
 
@@ -1091,7 +1086,7 @@ class Connection {
 /** JSON-RPC over a Unix socket or TCP, on one connection that is opened again. */
 class SocketTransport implements Transport {
   private connection?: Promise<Connection>;
-  private isClosed = false;
+  isClosed = false;
 
   constructor(
     private readonly address: object,
@@ -1207,38 +1202,27 @@ class SocketTransport implements Transport {
     yield* queue.untilReply();
   }
 
-  async *subscribe(pattern: string, signal?: AbortSignal): AsyncGenerator<Publication, void> {
-    let [isAfterGap, hasBegun] = [false, false];
-    const pauses = new Pauses();
-    while (!signal?.aborted) {
-      try {
-        const connection = await inTime({ signal }, () => this.open());
-        const feed = new Queue<Members>();
-        const id = await connection.subscribe(pattern, feed, signal);
-        hasBegun = true;
-        pauses.begin();
-        const abort = () => feed.close();
-        if (signal?.aborted) abort();
-        signal?.addEventListener("abort", abort);
-        try {
-          for await (const message of feed.untilReply()) {
-            pauses.reset();
-            const beside = isObject(message.$waybill) ? message.$waybill : {};
-            yield publication(message, beside, isAfterGap || feed.hasGap);
-            isAfterGap = feed.hasGap = false;
-          }
-        } finally {
-          signal?.removeEventListener("abort", abort);
-          connection.unsubscribe(id);
-        }
-        if (connection.isOpen) return;
-        isAfterGap = true;
-      } catch (error) {
-        if (signal?.aborted || this.isClosed) return;
-        const code = error instanceof WaybillError ? error.code : "";
-        if (!hasBegun || !passing.includes(code)) throw error;
+  async *messages(subscription: OpenSubscription): AsyncGenerator<Publication, void> {
+    const { pattern, signal } = subscription;
+    const feed = new Queue<Members>();
+    const connection = await inTime({ signal }, () => this.open());
+    const id = await connection.subscribe(pattern, feed, signal);
+    subscription.begin();
+    const abort = (): void => feed.close();
+    if (signal?.aborted) abort();
+    signal?.addEventListener("abort", abort);
+    try {
+      for await (const message of feed.untilReply()) {
+        if (feed.hasGap) subscription.isAfterGap = true;
+        feed.hasGap = false;
+        const beside = isObject(message.$waybill) ? message.$waybill : {};
+        yield subscription.publication(message, beside);
       }
-      await pauses.wait(signal);
+      subscription.hasEnded = connection.isOpen;
+    } finally {
+      signal?.removeEventListener("abort", abort);
+      connection.unsubscribe(id);
+      subscription.isAfterGap = true;
     }
   }
 
@@ -1275,8 +1259,23 @@ class Client {
    * The subscription connects again after the connection is lost. Over HTTP, the
    * server then repeats the messages that were missed.
    */
-  subscribe(pattern: string, signal?: AbortSignal): AsyncGenerator<Publication, void> {
-    return this.transport.subscribe(pattern, signal);
+  async *subscribe(
+    pattern: string,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Publication, void> {
+    const { transport } = this;
+    const subscription = new OpenSubscription(pattern, signal);
+    const isStopped = () => signal?.aborted || transport.isClosed;
+    while (true) {
+      try {
+        yield* transport.messages(subscription);
+      } catch (error) {
+        const isPassing = subscription.hasBegun && passing.includes(lost(error).code);
+        if (!isStopped() && !isPassing) throw error;
+      }
+      if (isStopped() || subscription.hasEnded) return;
+      await subscription.pause();
+    }
   }
 
   /** Publishes a message, and returns the number of subscribers that accept it. */
