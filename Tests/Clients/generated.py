@@ -276,7 +276,8 @@ async def crowd(address: str) -> None:
         messages = cast(AsyncGenerator[probe.Publication, None], client.subscribe("app://news/*"))
         async for message in messages:
             number = int(str(message.parameters["text"]))
-            assert message.is_after_gap == (number != expected), message
+            # The server has dropped messages before number 2500.
+            assert message.is_after_gap == (number != expected or number == 2500), message
             gaps += message.is_after_gap
             if expected == 0:
                 await asyncio.sleep(0.5)

@@ -61,12 +61,19 @@ MESSAGES = 3000
 
 
 async def crowded(reader, writer):
-    """Sends more messages at once than a client keeps, directly after the number of their subscription."""
+    """Sends more messages at once than a client keeps, directly after the number of their subscription.
+
+    The server has dropped messages before number 2500, and number 2600 cannot be sent.
+    """
     subscribe = await request(reader)
     assert subscribe["method"] == "$/subscribe", subscribe
     frames = [{"id": subscribe["id"], "result": 7}]
     for number in range(MESSAGES):
         params = {"subscription": 7, "url": "app://news/x", "parameters": {"text": str(number)}}
+        if number == 2500:
+            params["missed"] = 3
+        if number == 2600:
+            params = {"subscription": 7, "missed": 1, "error": {"code": -32011, "message": "no JSON"}}
         frames.append({"method": "$/message", "params": params})
     writer.write(b"".join(json.dumps({"jsonrpc": "2.0", **frame}).encode() + b"\n" for frame in frames))
     await expect_end(reader)

@@ -716,7 +716,7 @@ class _Connection(asyncio.Protocol):
         params = _object(frame.get("params") or {})
         if method == "$/progress":
             self._progress(_integer(params.get("id")), params.get("value"))
-        elif method == "$/message" and "error" not in params:
+        elif method == "$/message":
             feed = self.feeds.get(_integer(params.get("subscription")))
             if feed is not None:
                 feed.add(params)
@@ -882,9 +882,12 @@ class _SocketTransport:
         subscription.begin()
         try:
             while (params := await feed.messages.get()) is not None:
-                if feed.has_gap:
+                if feed.has_gap or params.get("missed"):
+                    # The client or the server has dropped messages before this message.
                     subscription.is_after_gap = True
                     feed.has_gap = False
+                if "error" in params:
+                    continue
                 beside = _object(params.get(_RESERVED) or {})
                 yield subscription.publication(params, beside)
             subscription.has_ended = connection.is_open

@@ -1053,7 +1053,7 @@ class Connection {
       const answer = (value: Wire) => this.notify("$/answer", { id, value });
       if (pending?.progress) pending.progress(params.value ?? null, answer);
       else answer(null);
-    } else if (frame.method === "$/message" && params.error === undefined) {
+    } else if (frame.method === "$/message") {
       this.feeds.get(Number(params.subscription))?.add(params, unreadLimit);
     } else if (frame.method === "$/unsubscribe") {
       const id = Number(params.subscription);
@@ -1213,8 +1213,10 @@ class SocketTransport implements Transport {
     signal?.addEventListener("abort", abort);
     try {
       for await (const message of feed.untilReply()) {
-        if (feed.hasGap) subscription.isAfterGap = true;
+        // The client or the server has dropped messages before this message.
+        if (feed.hasGap || Number(message.missed) > 0) subscription.isAfterGap = true;
         feed.hasGap = false;
+        if (message.error !== undefined) continue;
         const beside = isObject(message.$waybill) ? message.$waybill : {};
         yield subscription.publication(message, beside);
       }
