@@ -78,7 +78,9 @@ struct ClientModel {
 
     /// Creates the contents of a client for the routes that a document exposes.
     init(_ document: BusDocument) {
-        let routes = document.exposedRoutes
+        let routes = document.routes.filter { route in
+            route.exposure.isSuperset(of: .calls) || route.exposure.isSuperset(of: .sends)
+        }
         var reader = SchemaReader(document.schemas.mapValues(\.tree))
         let functions = routes.map { Function($0, &reader) }
         var order: [String] = []
@@ -108,11 +110,6 @@ struct ClientModel {
             if case .object(let properties) = declaration.kind { properties.map(\.type) } else { [] }
         }
         return Set((types + properties).map(\.innermost))
-    }
-
-    /// The declarations, by the names of their schemas.
-    var declarationsByName: [String: ClientDeclaration] {
-        Dictionary(self.declarations.map { ($0.name, $0) }) { first, _ in first }
     }
 }
 
@@ -225,12 +222,5 @@ extension BusDocument.AddressTemplate {
         var name = placeholder.name
         while route.parameters.contains(where: { $0.name == name }) { name += "_" }
         return name
-    }
-}
-
-extension BusDocument {
-    /// The routes that clients can call, and the routes to which clients can send messages.
-    fileprivate var exposedRoutes: [Route] {
-        self.routes.filter { $0.exposure.isSuperset(of: .calls) || $0.exposure.isSuperset(of: .sends) }
     }
 }

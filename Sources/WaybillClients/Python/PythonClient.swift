@@ -7,7 +7,6 @@ internal import WaybillRouting
 struct PythonClient: ClientWriter {
     let model: ClientModel
     let name: String
-    let declarations: [String: ClientDeclaration]
     /// The names of the classes of the declared types, by the names of their schemas.
     let types: [String: String]
     /// The names of the functions that convert declared types, without prefixes, by the names of the schemas.
@@ -19,7 +18,6 @@ struct PythonClient: ClientWriter {
     init(_ model: ClientModel, name: String) {
         self.model = model
         self.name = name
-        self.declarations = model.declarationsByName
         var scope = NameScope(.pascal, reserved: Self.reservedTypes.union([name]), suffix: "Value")
         let schemas = model.declarations.map(\.name)
         self.types = scope.claim(schemas)

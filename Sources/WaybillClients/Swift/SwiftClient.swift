@@ -4,6 +4,7 @@
 struct SwiftClient: ClientWriter {
     let model: ClientModel
     let name: String
+    /// The declarations, by the names of their schemas.
     let declarations: [String: ClientDeclaration]
     let types: [String: String]
     var code = CodeWriter(width: 110, indentation: 4)
@@ -11,7 +12,7 @@ struct SwiftClient: ClientWriter {
     init(_ model: ClientModel, name: String) {
         self.model = model
         self.name = name
-        self.declarations = model.declarationsByName
+        self.declarations = Dictionary(uniqueKeysWithValues: model.declarations.map { ($0.name, $0) })
         var scope = NameScope(.pascal, reserved: Self.ownTypes.union([name]), suffix: "Value")
         self.types = scope.claim(model.declarations.map(\.name))
     }

@@ -8,13 +8,13 @@ extension TypeScriptClient {
         case .texts(let values):
             self.writeDocumentation(declaration.documentation, more: ["The server may send other texts."])
             self.writeOptions(values.map(\.quotedText) + ["(string & {})"], of: name)
-            self.writeCodec(name, decode: "text(value)", encode: "value")
+            self.writeCodec(name, decode: "text")
         case .integers(let values, let type):
             let isSafe = type.isSafeInJavaScript
             self.writeDocumentation(declaration.documentation, more: ["The server may send other numbers."])
             let literals = values.map { isSafe ? $0 : "\($0)n" }
             self.writeOptions(literals + ["(\(isSafe ? "number" : "bigint") & {})"], of: name)
-            self.writeCodec(name, decode: "\(isSafe ? "integer" : "long")(value)", encode: "value")
+            self.writeCodec(name, decode: isSafe ? "integer" : "long")
         case .union(let tag, let options): self.write(declaration, tag: tag, options)
         }
     }
@@ -29,10 +29,10 @@ extension TypeScriptClient {
         }
     }
 
-    mutating func writeCodec(_ name: String, decode: String, encode: String) {
+    mutating func writeCodec(_ name: String, decode: String) {
         self.code.line()
         self.block("export const \(name): Type<\(name)> = {", closing: "};") { client in
-            client.code.lines(["decode: (value) => \(decode),", "encode: (value) => \(encode),"])
+            client.code.lines(["decode: (value) => \(decode)(value),", "encode: (value) => value,"])
         }
     }
 
