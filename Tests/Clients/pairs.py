@@ -403,7 +403,7 @@ class PythonCalls(Calls):
     null = "None"
 
     def declared(self, name, value):
-        return f"client._decode_{name.lower()}(client._loads({json.dumps(value).encode()!r}))"
+        return f"client._decode_{name}(client._loads({json.dumps(value).encode()!r}))"
 
     def text(self, kind, value):
         return f"client.{ {'date-time': '_date', 'uuid': '_uuid'}.get(kind, '_bytes')}({value!r})"

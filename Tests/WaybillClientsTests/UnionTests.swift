@@ -62,9 +62,9 @@ struct UnionTests {
                 import shapes
                 from shapes import ShapeCircle, ShapeGroup, Side, Unknown
                 sent = {"kind": "group", "shapes": [{"kind": "circle", "radius": 1}, {"kind": "star", "points": 5}]}
-                group = shapes._decode_shape({**sent, "color": "red"})
+                group = shapes._decode_Shape({**sent, "color": "red"})
                 assert group == ShapeGroup(shapes=[ShapeCircle(radius=1.0), Unknown({"kind": "star", "points": 5})])
-                assert shapes._encode_shape(group) == sent
+                assert shapes._encode_Shape(group) == sent
                 assert shapes.from_json(Side, "left") is Side.LEFT
                 up = shapes.from_json(Side, "up")
                 assert up == "up" and shapes.to_json(up) == "up" and up is not Side.LEFT

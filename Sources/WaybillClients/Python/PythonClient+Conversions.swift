@@ -37,7 +37,7 @@ extension PythonClient {
         case .dictionary(let value): "_dictionary(\(self.decoder(of: value)))"
         case .optional(.json): "_plain"
         case .optional(let wrapped): "_optional(\(self.decoder(of: wrapped)))"
-        case .named(let name): "_decode_\(self.functions[name] ?? "")"
+        case .named(let name): "_decode_\(self.types[name] ?? "")"
         }
     }
 
@@ -49,7 +49,7 @@ extension PythonClient {
         case .date: "_from_date(\(value))"
         case .uuid: "str(\(value))"
         case .bytes: "_from_bytes(\(value))"
-        case .named(let name): "_encode_\(self.functions[name] ?? "")(\(value))"
+        case .named(let name): "_encode_\(self.types[name] ?? "")(\(value))"
         case .array(let element):
             "[\(self.encoded(item, element, depth: depth + 1)) for \(item) in \(value)]"
         case .dictionary(let element):

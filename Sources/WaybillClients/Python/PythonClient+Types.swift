@@ -22,7 +22,7 @@ extension PythonClient {
         of base: String,
         cases: [String]
     ) {
-        let (name, function) = (self.types[declaration.name] ?? "", self.functions[declaration.name] ?? "")
+        let name = self.types[declaration.name] ?? ""
         var scope = NameScope(.capitals, reserved: ["MRO"])
         let names = zip(cases, literals).map { (scope.claim($0.0), $0.1) }
         self.block("class \(name)(\(base), Enum):") { client in
@@ -40,16 +40,16 @@ extension PythonClient {
             ])
         }
         let decode = base == "str" ? "_text" : "_integer"
-        self.definition("def _decode_\(function)(value: JSON) -> \(name):") {
+        self.definition("def _decode_\(name)(value: JSON) -> \(name):") {
             $0.code.line("return \(name)(\(decode)(value))")
         }
-        self.definition("def _encode_\(function)(value: \(name)) -> JSON:") {
+        self.definition("def _encode_\(name)(value: \(name)) -> JSON:") {
             $0.code.line("return \(base)(value.value)")
         }
     }
 
     mutating func write(_ declaration: ClientDeclaration, _ properties: [ClientDeclaration.Property]) {
-        let (name, function) = (self.types[declaration.name] ?? "", self.functions[declaration.name] ?? "")
+        let name = self.types[declaration.name] ?? ""
         var scope = NameScope(.snake, reserved: Self.keywords.union(self.types.values))
         let fields = properties.map { (scope.claim($0.name), $0) }
         self.code.line("@dataclass(frozen=True, kw_only=True, slots=True)")
@@ -67,7 +67,7 @@ extension PythonClient {
                 }
             }
         }
-        self.definition("def _decode_\(function)(value: JSON) -> \(name):") { client in
+        self.definition("def _decode_\(name)(value: JSON) -> \(name):") { client in
             client.code.line(fields.isEmpty ? "_object(value)" : "members = _object(value)")
             let items = fields.compactMap { field, property -> String? in
                 if case .literal = property.type { return nil }
@@ -76,7 +76,7 @@ extension PythonClient {
             }
             client.code.list(items, opening: "return \(name)(", closing: ")")
         }
-        self.definition("def _encode_\(function)(value: \(name)) -> JSON:") { client in
+        self.definition("def _encode_\(name)(value: \(name)) -> JSON:") { client in
             let members = fields.map { field, property in
                 let value = client.encoded("value.\(field)", property.declaredType)
                 return (item: "\(property.name.quotedText): \(value)", isRequired: property.isRequired)
@@ -106,19 +106,19 @@ extension PythonClient {
         tag: String,
         _ options: [ClientDeclaration.Option]
     ) {
-        let (name, function) = (self.types[declaration.name] ?? "", self.functions[declaration.name] ?? "")
-        self.definition("def _decode_\(function)(value: JSON) -> \(name):") { client in
+        let name = self.types[declaration.name] ?? ""
+        self.definition("def _decode_\(name)(value: JSON) -> \(name):") { client in
             client.code.line("tag = _object(value).get(\(tag.quotedText))")
             for option in options {
-                let decode = "_decode_\(client.functions[option.schema] ?? "")"
+                let decode = "_decode_\(client.types[option.schema] ?? "")"
                 client.code.lines(["if tag == \(option.tag.quotedText):", "    return \(decode)(value)"])
             }
             client.code.line("return Unknown(value)")
         }
-        self.definition("def _encode_\(function)(value: \(name)) -> JSON:") { client in
+        self.definition("def _encode_\(name)(value: \(name)) -> JSON:") { client in
             for option in options {
                 let type = client.types[option.schema] ?? ""
-                let encode = "_encode_\(client.functions[option.schema] ?? "")"
+                let encode = "_encode_\(client.types[option.schema] ?? "")"
                 client.code.lines(["if isinstance(value, \(type)):", "    return \(encode)(value)"])
             }
             client.code.line("return value.value")

@@ -9,8 +9,6 @@ struct PythonClient: ClientWriter {
     let name: String
     /// The names of the classes of the declared types, by the names of their schemas.
     let types: [String: String]
-    /// The names of the functions that convert declared types, without prefixes, by the names of the schemas.
-    let functions: [String: String]
     /// The names of the classes of the errors that modules declare, by the names of the errors.
     let failures: [String: String]
     var code = CodeWriter(width: 88, indentation: 4)
@@ -19,11 +17,8 @@ struct PythonClient: ClientWriter {
         self.model = model
         self.name = name
         var scope = NameScope(.pascal, reserved: Self.reservedTypes.union([name]), suffix: "Value")
-        let schemas = model.declarations.map(\.name)
-        self.types = scope.claim(schemas)
+        self.types = scope.claim(model.declarations.map(\.name))
         self.failures = scope.claim(model.failures.map(\.name))
-        var functions = NameScope(.snake)
-        self.functions = functions.claim(schemas)
     }
 
     mutating func write() -> String {
@@ -144,8 +139,8 @@ extension PythonClient {
             self.code.line("    \(code.quotedText): \(Self.errorClass(code)),")
         }
         self.code.lines(["}", ""])
-        let declared = self.model.failures.map { "\($0.name.quotedText): \(self.failures[$0.name] ?? "")" }
-        self.code.list(declared, opening: "_DECLARED: dict[str, type[DeclaredError]] = {", closing: "}")
+        let failures = self.model.failures.map { "\($0.name.quotedText): \(self.failures[$0.name] ?? "")" }
+        self.code.list(failures, opening: "_DECLARED: dict[str, type[DeclaredError]] = {", closing: "}")
         let classes = self.model.declarations.filter { declaration in
             if case .union = declaration.kind { false } else { true }
         }
@@ -155,13 +150,12 @@ extension PythonClient {
         ])
         for declaration in classes {
             let name = self.types[declaration.name] ?? ""
-            self.code.line("    \(name): _decode_\(self.functions[declaration.name] ?? ""),")
+            self.code.line("    \(name): _decode_\(name),")
         }
         self.code.lines(["}", "", "_ENCODERS: dict[type[object], Callable[[object], JSON]] = {"])
         let plain = [("datetime", "_from_date"), ("bytes", "_from_bytes"), ("UUID", "str")]
-        for (name, function) in plain
-            + classes.map({ (self.types[$0.name] ?? "", "_encode_\(self.functions[$0.name] ?? "")") })
-        {
+        let declared = classes.map { self.types[$0.name] ?? "" }.map { ($0, "_encode_\($0)") }
+        for (name, function) in plain + declared {
             self.code.line("    \(name): cast(Callable[[object], JSON], \(function)),")
         }
         self.code.line("}")
