@@ -69,19 +69,13 @@ extension TypeScriptClient {
             self.writeDocumentation("The error `\(failure.name)`. Its `case` is \(cases), or a newer one.")
             self.code.line("export class \(name) extends DeclaredError {}")
         }
-        self.code.lines([
-            "", "const declaredErrors = new Map<", "  string,",
-            "  (message: string, error: Members) => DeclaredError", ">([",
-        ])
-        for failure in self.model.failures {
-            let name = self.failures[failure.name] ?? ""
-            let text = failure.name.quotedText
-            self.code.lines([
-                "  [", "    \(text),", "    (message, error) => new \(name)(\(text), message, error),",
-                "  ],",
-            ])
+        self.code.line()
+        let opening = "const declaredErrors = new Map<string, typeof DeclaredError>(["
+        self.block(opening, closing: "]);") { client in
+            for failure in client.model.failures {
+                client.code.line("[\(failure.name.quotedText), \(client.failures[failure.name] ?? "")],")
+            }
         }
-        self.code.line("]);")
     }
 
     mutating func writeClient(_ classes: [String: String]) {

@@ -441,8 +441,7 @@ function exact(value: bigint): number | bigint {
 function failure(code: string, message: string, data: Members = {}): WaybillError {
   if (!isObject(data.error)) return new WaybillError(code, message, data);
   const name = String(data.error.type);
-  const make = declaredErrors.get(name);
-  return make ? make(message, data.error) : new DeclaredError(name, message, data.error);
+  return new (declaredErrors.get(name) ?? DeclaredError)(name, message, data.error);
 }
 
 // Transports.
