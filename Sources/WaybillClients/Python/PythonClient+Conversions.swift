@@ -41,31 +41,24 @@ extension PythonClient {
         }
     }
 
-    /// Returns the expression that converts a value to JSON.
+    /// Returns the expression that converts a value to JSON, which is the value itself if that is JSON already.
     func encoded(_ value: String, _ type: ClientType, depth: Int = 0) -> String {
-        if Self.isPlain(type) { return value }
         let item = depth == 0 ? "_item" : "_item_\(depth + 1)"
-        return switch type {
-        case .date: "_from_date(\(value))"
-        case .uuid: "str(\(value))"
-        case .bytes: "_from_bytes(\(value))"
-        case .named(let name): "_encode_\(self.types[name] ?? "")(\(value))"
-        case .array(let element):
-            "[\(self.encoded(item, element, depth: depth + 1)) for \(item) in \(value)]"
-        case .dictionary(let element):
-            "{_key: \(self.encoded(item, element, depth: depth + 1)) for _key, \(item) in \(value).items()}"
-        case .optional(let wrapped):
-            "None if \(value) is None else \(self.encoded(value, wrapped, depth: depth))"
-        default: value
-        }
-    }
-
-    /// Returns whether a value of the type can be encoded as JSON without a conversion.
-    static func isPlain(_ type: ClientType) -> Bool {
         switch type {
-        case .date, .uuid, .bytes, .named: false
-        case .array(let element), .dictionary(let element), .optional(let element): self.isPlain(element)
-        default: true
+        case .date: return "_from_date(\(value))"
+        case .uuid: return "str(\(value))"
+        case .bytes: return "_from_bytes(\(value))"
+        case .named(let name): return "_encode_\(self.types[name] ?? "")(\(value))"
+        case .array(let element):
+            let encoded = self.encoded(item, element, depth: depth + 1)
+            return encoded == item ? value : "[\(encoded) for \(item) in \(value)]"
+        case .dictionary(let element):
+            let encoded = self.encoded(item, element, depth: depth + 1)
+            return encoded == item ? value : "{_key: \(encoded) for _key, \(item) in \(value).items()}"
+        case .optional(let wrapped):
+            let encoded = self.encoded(value, wrapped, depth: depth)
+            return encoded == value ? value : "None if \(value) is None else \(encoded)"
+        default: return value
         }
     }
 }
