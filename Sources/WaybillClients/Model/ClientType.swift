@@ -63,10 +63,11 @@ struct ClientDeclaration: Hashable, Sendable {
         /// Whether an object without the property is invalid.
         let isRequired: Bool
 
+        /// The type of the property's value if the property is present.
+        var valueType: ClientType { self.isRequired ? self.type : self.type.unwrapped }
+
         /// The declared type of the property, which is optional if the property may be missing.
-        var declaredType: ClientType {
-            self.isRequired ? self.type : .optional(self.type.unwrapped)
-        }
+        var declaredType: ClientType { self.isRequired ? self.type : .optional(self.valueType) }
     }
 
     /// An option of a union.

@@ -44,24 +44,24 @@ extension TypeScriptClient {
         }
     }
 
-    /// Returns the expression that converts a value to JSON.
+    /// Returns the expression that converts a value to JSON, which is the value itself if that is JSON already.
     func encoded(_ value: String, _ type: ClientType, isInput: Bool = false) -> String {
         switch type {
-        case .integer(let type): type.isSafeInJavaScript || !isInput ? value : "fromLong(\(value))"
-        case .date: "\(value).toISOString()"
-        case .bytes: "fromBytes(\(value))"
-        case .decimal: "new Digits(\(value))"
-        case .named(let name): "\(self.types[name] ?? "").encode(\(value))"
+        case .integer(let type): return type.isSafeInJavaScript || !isInput ? value : "fromLong(\(value))"
+        case .date: return "\(value).toISOString()"
+        case .bytes: return "fromBytes(\(value))"
+        case .decimal: return "new Digits(\(value))"
+        case .named(let name): return "\(self.types[name] ?? "").encode(\(value))"
         case .array(let element):
-            self.isPlain(element) ? value : "\(value).map((item) => \(self.encoded("item", element)))"
+            let item = self.encoded("item", element)
+            return item == "item" ? value : "\(value).map((item) => \(item))"
         case .dictionary(let element):
-            self.isPlain(element) ? value : "mapped(\(value), (item) => \(self.encoded("item", element)))"
+            let item = self.encoded("item", element)
+            return item == "item" ? value : "mapped(\(value), (item) => \(item))"
         case .optional(let wrapped):
-            self.isPlain(wrapped) ? value : "orNull(\(value), (item) => \(self.encoded("item", wrapped)))"
-        default: value
+            let item = self.encoded("item", wrapped)
+            return item == "item" ? value : "orNull(\(value), (item) => \(item))"
+        default: return value
         }
     }
-
-    /// Returns whether a value of the type can be encoded as JSON without a conversion.
-    func isPlain(_ type: ClientType) -> Bool { self.encoded("value", type) == "value" }
 }

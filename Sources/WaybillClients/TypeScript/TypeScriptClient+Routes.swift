@@ -109,20 +109,13 @@ extension TypeScriptClient {
 
     mutating func writeValues(_ function: ClientModel.Function) {
         let values = function.values
-        if values.isEmpty { return self.code.line("const values = {};") }
-        let hasOptional = values.contains { !$0.isRequired }
-        let members = values.map { argument in
-            let value = argument.name.scriptMember(of: "parameters")
-            let key = argument.name == "__proto__" ? "[\"__proto__\"]" : argument.name.scriptKey
-            let encoded = self.encoded(value, argument.type, isInput: true)
-            if argument.isRequired || encoded == value { return "\(key): \(encoded)" }
-            return
-                "\(key): ifGiven(\(value), (item) => \(self.encoded("item", argument.type, isInput: true)))"
-        }
         self.writeMembers(
-            members,
-            opening: "const values = \(hasOptional ? "given(" : ""){",
-            closing: "}\(hasOptional ? ")" : "");"
+            values.map { argument in
+                let encode = { self.encoded($0, argument.type, isInput: true) }
+                return Self.member(argument.name, of: "parameters", isRequired: argument.isRequired, encode)
+            },
+            opening: "const values = ",
+            hasOptional: values.contains { !$0.isRequired }
         )
     }
 }

@@ -41,49 +41,58 @@ extension TypeScriptClient {
         self.writeDocumentation(declaration.documentation)
         self.block("export interface \(name) {", closing: "}") { client in
             for property in properties {
-                let type = property.isRequired ? property.type : property.type.unwrapped
-                let mark = property.isRequired ? "" : "?"
-                client.code.line("readonly \(property.name.scriptKey)\(mark): \(client.name(of: type));")
+                let key = "\(property.name.scriptKey)\(property.isRequired ? "" : "?")"
+                client.code.line("readonly \(key): \(client.name(of: property.valueType));")
             }
         }
         self.code.lines(["", "export const \(name): Type<\(name)> = {", "  decode(value) {"])
         self.code.line(properties.isEmpty ? "    object(value);" : "    const members = object(value);")
         self.writeMembers(
             properties.map { property in
-                let decoder =
-                    property.isRequired
-                    ? self.decoder(of: property.type)
-                    : "optional(\(self.decoder(of: property.type.unwrapped)))"
-                let key = property.name == "__proto__" ? "[\"__proto__\"]" : property.name.scriptKey
-                return "\(key): \(decoder)(\(property.name.scriptMember(of: "members")))"
+                let value = self.decoder(of: property.valueType)
+                let decoder = property.isRequired ? value : "optional(\(value))"
+                return "\(property.name.scriptKey): \(decoder)(\(property.name.scriptMember(of: "members")))"
             },
-            opening: "    return {",
-            closing: "};"
+            opening: "    return "
         )
         self.code.lines(["  },", properties.isEmpty ? "  encode() {" : "  encode(value) {"])
-        let hasOptional = properties.contains { !$0.isRequired }
         self.writeMembers(
             properties.map { property in
-                let type = property.isRequired ? property.type : property.type.unwrapped
-                let value = property.name.scriptMember(of: "value")
-                let key = property.name == "__proto__" ? "[\"__proto__\"]" : property.name.scriptKey
-                if property.isRequired || self.isPlain(type) { return "\(key): \(self.encoded(value, type))" }
-                return "\(key): ifGiven(\(value), (item) => \(self.encoded("item", type)))"
+                let encode = { self.encoded($0, property.valueType) }
+                return Self.member(property.name, of: "value", isRequired: property.isRequired, encode)
             },
-            opening: "    return \(hasOptional ? "given(" : ""){",
-            closing: "}\(hasOptional ? ")" : "");"
+            opening: "    return ",
+            hasOptional: properties.contains { !$0.isRequired }
         )
         self.code.lines(["  },", "};"])
     }
 
-    /// Writes an object literal with one line for each member, because the formatter prettier keeps this
-    /// layout.
-    mutating func writeMembers(_ members: [String], opening: String, closing: String) {
-        if members.isEmpty { return self.code.line(opening + closing) }
-        self.code.line(opening)
+    /// Returns a member of an object literal with the JSON of a property.
+    ///
+    /// `encode` returns the expression that converts a value.
+    static func member(
+        _ name: String,
+        of object: String,
+        isRequired: Bool,
+        _ encode: (String) -> String
+    ) -> String {
+        let value = name.scriptMember(of: object)
+        let encoded = encode(value)
+        if isRequired || encoded == value { return "\(name.scriptKey): \(encoded)" }
+        return "\(name.scriptKey): ifGiven(\(value), (item) => \(encode("item")))"
+    }
+
+    /// Writes a statement that ends with an object literal.
+    ///
+    /// Each member has its own line, because the formatter prettier keeps this layout. If `hasOptional` is
+    /// true, the object has no members that are undefined.
+    mutating func writeMembers(_ members: [String], opening: String, hasOptional: Bool = false) {
+        let (start, end) = hasOptional ? ("given({", "});") : ("{", "};")
+        if members.isEmpty { return self.code.line(opening + start + end) }
         let depth = opening.prefix { $0 == " " }
-        self.code.lines(members.map { "\(depth)  \($0)," })
-        self.code.line("\(depth)\(closing)")
+        self.block(opening + start, closing: depth + end) { client in
+            client.code.lines(members.map { "\(depth)\($0)," })
+        }
     }
 
     mutating func write(

@@ -129,8 +129,13 @@ extension String {
         }
     }
 
-    /// The text as the name of a property in an object literal.
-    var scriptKey: String { self.isScriptName ? self : self.quotedText }
+    /// The text as the name of a property in a type or an object literal.
+    ///
+    /// In a literal, the name `__proto__` without brackets would set the prototype of the object.
+    var scriptKey: String {
+        if self == "__proto__" { return "[\"__proto__\"]" }
+        return self.isScriptName ? self : self.quotedText
+    }
 
     /// Returns the expression that reads this property of a value.
     func scriptMember(of value: String) -> String {
