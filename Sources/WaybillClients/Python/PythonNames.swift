@@ -3,22 +3,20 @@ extension PythonClient {
     /// The keywords of Python, and the names of types that the generated code uses in the same scopes.
     static let keywords: Set<String> = [
         "false", "none", "true", "and", "as", "assert", "async", "await", "break", "case", "class",
-        "continue",
-        "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in",
-        "is",
-        "lambda", "match", "nonlocal", "not", "or", "pass", "raise", "return", "try", "type", "while", "with",
-        "yield", "bool", "bytes", "datetime", "dict", "float", "int", "list", "str",
+        "continue", "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if",
+        "import", "in", "is", "lambda", "match", "nonlocal", "not", "or", "pass", "raise", "return", "try",
+        "type", "while", "with", "yield", "bool", "bytes", "datetime", "dict", "float", "int", "list", "str",
     ]
 
     /// The names of the other classes and type variables in the generated file.
-    static let ownTypes: Set<String> = Set([
+    static let ownTypes: Set<String> = [
         "A", "Array", "AsyncGenerator", "AsyncIterator", "Awaitable", "Call", "Callable", "Decimal",
         "DeclaredError", "DecodingError", "Enum", "Exception", "Generator", "Generic", "JSON", "Literal",
         "Mapping", "None", "Object", "Options", "Protocol", "Self", "ProgressCall", "Publication", "S",
         "Sequence", "SplitResult", "Step", "T", "True", "False", "TypeAlias", "TypeVar", "UUID", "Unknown",
         "V", "ValueError", "WaybillError", "OSError", "ConnectionError", "TimeoutError", "TypeError",
         "ArithmeticError", "BaseException", "RecursionError", "RuntimeError",
-    ])
+    ]
 
     /// The members of a client.
     ///

@@ -121,25 +121,20 @@ extension SwiftClient {
 
     private static let ownTypes: Set<String> = [
         "Answer", "Any", "AnyObject", "Array", "Bool", "Codable", "CodingKey", "CodingKeys", "Connector",
-        "Data",
-        "Date", "Decimal", "Decodable", "Decoder", "Double", "Duration", "Encodable", "Encoder", "Error",
-        "Hashable", "Indirect", "Int", "Int16", "Int32", "Int64", "Int8", "JSONValue",
-        "KeyedDecodingContainer",
-        "MessageBus", "Options", "Protocol", "RawRepresentable", "RemoteConnector", "RoutingError", "Self",
-        "Sendable", "String",
-        "Type", "UInt", "UInt16", "UInt32", "UInt64", "UInt8", "UTF8", "UUID", "Update", "Value", "Void",
+        "Data", "Date", "Decimal", "Decodable", "Decoder", "Double", "Duration", "Encodable", "Encoder",
+        "Error", "Hashable", "Indirect", "Int", "Int16", "Int32", "Int64", "Int8", "JSONValue",
+        "KeyedDecodingContainer", "MessageBus", "Options", "Protocol", "RawRepresentable", "RemoteConnector",
+        "RoutingError", "Self", "Sendable", "String", "Type", "UInt", "UInt16", "UInt32", "UInt64", "UInt8",
+        "UTF8", "UUID", "Update", "Value", "Void",
     ]
 
     static let keywords: Set<String> = [
         "any", "as", "associatedtype", "await", "break", "case", "catch", "class", "continue", "default",
-        "defer",
-        "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func",
-        "guard",
-        "if", "import", "in", "inout", "internal", "is", "let", "nil", "operator", "precedencegroup",
-        "private",
-        "protocol", "public", "repeat", "rethrows", "return", "some", "static", "struct", "subscript",
-        "super",
-        "switch", "throw", "throws", "true", "try", "typealias", "var", "where", "while",
+        "defer", "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for",
+        "func", "guard", "if", "import", "in", "inout", "internal", "is", "let", "nil", "operator",
+        "precedencegroup", "private", "protocol", "public", "repeat", "rethrows", "return", "some", "static",
+        "struct", "subscript", "super", "switch", "throw", "throws", "true", "try", "typealias", "var",
+        "where", "while",
     ]
 }
 
