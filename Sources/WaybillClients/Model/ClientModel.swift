@@ -24,6 +24,9 @@ struct ClientModel {
         let progress: Progress?
         let failures: [String]
 
+        /// The pattern in one line of documentation.
+        var patternText: String { "`\(self.pattern)`".documentationLines.joined(separator: " ") }
+
         /// The arguments that are sent in addition to the URL.
         var values: [Argument] { self.arguments.filter { !$0.isInEveryAddress } }
 

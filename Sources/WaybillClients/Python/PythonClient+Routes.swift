@@ -37,7 +37,7 @@ extension PythonClient {
     }
 
     func details(of function: ClientModel.Function, _ names: [String: String]) -> [String] {
-        var lines = ["`\(function.pattern)`".documentationLines.joined(separator: " ")]
+        var lines = [function.patternText]
         let defaults = function.sortedArguments.compactMap { argument in
             argument.defaultValue.map { "    \(names[argument.name] ?? ""): \($0) if it is None." }
         }
@@ -45,7 +45,7 @@ extension PythonClient {
         if !function.failures.isEmpty {
             lines += ["", "Raises:"] + function.failures.map { "    \($0)" }
         }
-        return lines.flatMap(\.documentationLines).map(Self.escaped)
+        return lines
     }
 
     mutating func writeAddresses(_ function: ClientModel.Function, _ names: [String: String]) {

@@ -21,7 +21,7 @@ extension SwiftClient {
                 "\(names[argument.name] ?? ""): \(self.name(of: type))\(argument.isRequired ? "" : " = nil")"
         }
         let reply = self.name(of: function.reply)
-        let documentation = self.details(of: function, names)
+        let documentation = Self.details(of: function, names: names, errors: "- Throws:")
         self.code.line()
         self.writeDocumentation(function.documentation, more: documentation)
         guard function.isCall else {
@@ -71,16 +71,6 @@ extension SwiftClient {
             hasLastComma: false
         )
         self.block(closing: "}") { $0.writeCall(function, names, closure: "progress") }
-    }
-
-    func details(of function: ClientModel.Function, _ names: [String: String]) -> [String] {
-        let defaults = function.sortedArguments.compactMap { argument in
-            argument.defaultValue.map { "`\(names[argument.name] ?? argument.name)` is \($0) by default." }
-        }
-        var lines = ["`\(function.pattern)`".documentationLines.joined(separator: " ")]
-        if !defaults.isEmpty { lines += [""] + defaults }
-        if !function.failures.isEmpty { lines += [""] + function.failures.map { "- Throws: \($0)" } }
-        return lines
     }
 
     mutating func writeCall(

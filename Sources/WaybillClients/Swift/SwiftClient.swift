@@ -89,7 +89,7 @@ struct SwiftClient: ClientWriter {
     }
 
     mutating func writeDocumentation(_ text: String, more: [String] = []) {
-        let lines = Self.documentation(text, more: more.flatMap(\.documentationLines)) { $0 }
+        let lines = Self.documentation(text, more: more) { $0 }
         for line in lines { self.code.line(line.isEmpty ? "///" : "/// \(line)") }
     }
 

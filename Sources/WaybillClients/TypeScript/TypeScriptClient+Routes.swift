@@ -13,7 +13,8 @@ extension TypeScriptClient {
 
     mutating func write(_ function: ClientModel.Function, as name: String) {
         self.code.line()
-        self.writeDocumentation(function.documentation, more: self.details(of: function))
+        let details = Self.details(of: function, errors: "@throws")
+        self.writeDocumentation(function.documentation, more: details)
         let arguments = function.sortedArguments
         let reply = self.name(of: function.reply, isReply: true)
         let call = function.progress.map { progress in
@@ -60,16 +61,6 @@ extension TypeScriptClient {
                 client.code.line("return this.transport.send(\(request));")
             }
         }
-    }
-
-    func details(of function: ClientModel.Function) -> [String] {
-        let defaults = function.sortedArguments.compactMap { argument in
-            argument.defaultValue.map { "`\(argument.name)` is \($0) by default." }
-        }
-        var lines = ["`\(function.pattern)`".documentationLines.joined(separator: " ")]
-        if !defaults.isEmpty { lines += [""] + defaults }
-        if !function.failures.isEmpty { lines += [""] + function.failures.map { "@throws \($0)" } }
-        return lines
     }
 
     mutating func writeAddresses(_ function: ClientModel.Function) {

@@ -42,9 +42,7 @@ struct TypeScriptClient: ClientWriter {
     }
 
     mutating func writeDocumentation(_ text: String, more: [String] = []) {
-        let escape = { (line: String) in line.replacingBytes("*/", with: "*\u{2215}") }
-        let more = more.flatMap(\.documentationLines).map(escape)
-        let lines = Self.documentation(text, more: more, escape)
+        let lines = Self.documentation(text, more: more) { $0.replacingBytes("*/", with: "*\u{2215}") }
         if lines.count == 1 { return self.code.line("/** \(lines[0]) */") }
         guard !lines.isEmpty else { return }
         self.code.line("/**")
