@@ -48,6 +48,26 @@ struct NameScope {
     }
 }
 
+/// The names of the types and classes of a client, by their names in the document.
+struct TypeNames {
+    /// The names of the declared types, by the names of their schemas.
+    let types: [String: String]
+    /// The names of the classes of errors, by the names of the errors.
+    let failures: [String: String]
+    /// The names of the classes of routes, by the names of their namespaces.
+    let routes: [String: String]
+
+    /// Claims the names for a client with a name, which uses the reserved names itself.
+    init(_ model: ClientModel, client name: String, reserved: Set<String>) {
+        var scope = NameScope(.pascal, reserved: reserved.union([name]), suffix: "Value")
+        self.types = scope.claim(model.declarations.map(\.name))
+        self.failures = scope.claim(model.failures.map(\.name))
+        var routes: [String: String] = [:]
+        for namespace in model.namespaces { routes[namespace.name] = scope.claim("\(namespace.name) Routes") }
+        self.routes = routes
+    }
+}
+
 /// A name in a document, split into its words.
 private struct Identifier {
     private var words: [String] = []

@@ -1,9 +1,14 @@
 /// A type that writes the source code of a client in one language.
 protocol ClientWriter {
+    var typeNames: TypeNames { get }
     var code: CodeWriter { get set }
 }
 
 extension ClientWriter {
+    var types: [String: String] { self.typeNames.types }
+
+    var failures: [String: String] { self.typeNames.failures }
+
     /// Writes the lines of `body` with one more level of indentation, between an opening and a closing line.
     mutating func block(_ opening: String? = nil, closing: String? = nil, _ body: (inout Self) -> Void) {
         if let opening { self.code.line(opening) }

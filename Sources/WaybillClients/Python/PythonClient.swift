@@ -7,37 +7,26 @@ internal import WaybillRouting
 struct PythonClient: ClientWriter {
     let model: ClientModel
     let name: String
-    /// The names of the classes of the declared types, by the names of their schemas.
-    let types: [String: String]
-    /// The names of the classes of the errors that modules declare, by the names of the errors.
-    let failures: [String: String]
+    let typeNames: TypeNames
     var code = CodeWriter(width: 88, indentation: 4)
 
     init(_ model: ClientModel, name: String) {
         self.model = model
         self.name = name
-        var scope = NameScope(.pascal, reserved: Self.reservedTypes.union([name]), suffix: "Value")
-        self.types = scope.claim(model.declarations.map(\.name))
-        self.failures = scope.claim(model.failures.map(\.name))
+        self.typeNames = TypeNames(model, client: name, reserved: Self.reservedTypes)
     }
 
     mutating func write() -> String {
         self.writeHead()
         for declaration in self.model.declarations { self.write(declaration) }
-        var scope = NameScope(
-            .pascal,
-            reserved: Set(self.types.values).union(self.failures.values).union(Self.reservedTypes),
-            suffix: ""
-        )
-        let classes = scope.claim(self.model.namespaces.map { "\($0.name) Routes" })
         for namespace in self.model.namespaces {
-            self.write(namespace.functions, in: classes["\(namespace.name) Routes"] ?? "")
+            self.write(namespace.functions, in: self.typeNames.routes[namespace.name] ?? "")
         }
         self.code.lines(["", ""])
         self.code.lines(Self.runtime)
         for failure in self.model.failures { self.write(failure) }
         self.writeCodes()
-        self.writeClient(classes)
+        self.writeClient()
         self.writeTables()
         return self.code.text
     }
@@ -117,10 +106,10 @@ extension PythonClient {
         return scope.claim("\(code) Error")
     }
 
-    mutating func writeClient(_ classes: [String: String]) {
+    mutating func writeClient() {
         var scope = NameScope(.snake, reserved: Self.keywords.union(Self.ownMembers))
         let names = self.model.namespaces.map { namespace in
-            (scope.claim(namespace.name), classes["\(namespace.name) Routes"] ?? "")
+            (scope.claim(namespace.name), self.typeNames.routes[namespace.name] ?? "")
         }
         self.definition("class \(self.name)(_Client):") { client in
             client.writeDocumentation(Self.clientDocumentation)

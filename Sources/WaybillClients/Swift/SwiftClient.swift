@@ -6,23 +6,20 @@ struct SwiftClient: ClientWriter {
     let name: String
     /// The declarations, by the names of their schemas.
     let declarations: [String: ClientDeclaration]
-    let types: [String: String]
+    let typeNames: TypeNames
     var code = CodeWriter(width: 110, indentation: 4)
 
     init(_ model: ClientModel, name: String) {
         self.model = model
         self.name = name
         self.declarations = Dictionary(uniqueKeysWithValues: model.declarations.map { ($0.name, $0) })
-        var scope = NameScope(.pascal, reserved: Self.ownTypes.union([name]), suffix: "Value")
-        self.types = scope.claim(model.declarations.map(\.name))
+        self.typeNames = TypeNames(model, client: name, reserved: Self.ownTypes)
     }
 
     mutating func write() -> String {
-        var scope = NameScope(.pascal, reserved: Set(self.types.values).union(Self.ownTypes), suffix: "")
-        let classes = scope.claim(self.model.namespaces.map { "\($0.name) Routes" })
-        self.writeClient(classes)
+        self.writeClient()
         for namespace in self.model.namespaces {
-            self.write(namespace.functions, in: classes["\(namespace.name) Routes"] ?? "")
+            self.write(namespace.functions, in: self.typeNames.routes[namespace.name] ?? "")
         }
         for declaration in self.model.declarations { self.write(declaration) }
         self.code.line()
@@ -36,7 +33,7 @@ struct SwiftClient: ClientWriter {
         return (head + imports).joined(separator: "\n") + self.code.text
     }
 
-    mutating func writeClient(_ classes: [String: String]) {
+    mutating func writeClient() {
         self.code.lines([
             "", "/// A client of the server, whose routes are grouped by module.", "///",
             "/// The client connects when it is used, and connects again after the connection is lost.",
@@ -78,7 +75,7 @@ struct SwiftClient: ClientWriter {
                 reserved: Set(client.types.values).union(["bus", "connector", "fingerprint", "self", "init"])
             )
             for namespace in client.model.namespaces {
-                let type = classes["\(namespace.name) Routes"] ?? ""
+                let type = client.typeNames.routes[namespace.name] ?? ""
                 let name = scope.claim(namespace.name).quoted
                 client.code.lines([
                     "", "/// The routes of `\(namespace.name.documentationLines.joined(separator: " "))`.",

@@ -5,17 +5,13 @@ internal import WaybillRouting
 struct TypeScriptClient: ClientWriter {
     let model: ClientModel
     let name: String
-    /// The names of the declared types, by the names of their schemas.
-    let types: [String: String]
-    let failures: [String: String]
+    let typeNames: TypeNames
     var code = CodeWriter(width: 80, indentation: 2)
 
     init(_ model: ClientModel, name: String) {
         self.model = model
         self.name = name
-        var scope = NameScope(.pascal, reserved: Self.ownTypes.union([name]), suffix: "Value")
-        self.types = scope.claim(model.declarations.map(\.name))
-        self.failures = scope.claim(model.failures.map(\.name))
+        self.typeNames = TypeNames(model, client: name, reserved: Self.ownTypes)
     }
 
     mutating func write() -> String {
@@ -25,19 +21,13 @@ struct TypeScriptClient: ClientWriter {
             "const fingerprint = \"\(self.model.fingerprint)\";",
         ])
         for declaration in self.model.declarations { self.write(declaration) }
-        var scope = NameScope(
-            .pascal,
-            reserved: Set(self.types.values).union(self.failures.values).union(Self.ownTypes),
-            suffix: ""
-        )
-        let classes = scope.claim(self.model.namespaces.map { "\($0.name) Routes" })
         for namespace in self.model.namespaces {
-            self.write(namespace.functions, in: classes["\(namespace.name) Routes"] ?? "")
+            self.write(namespace.functions, in: self.typeNames.routes[namespace.name] ?? "")
         }
         self.code.line()
         self.code.lines(Self.runtime)
         self.writeFailures()
-        self.writeClient(classes)
+        self.writeClient()
         return self.code.text
     }
 
@@ -76,13 +66,13 @@ extension TypeScriptClient {
         }
     }
 
-    mutating func writeClient(_ classes: [String: String]) {
+    mutating func writeClient() {
         self.code.line()
         self.writeDocumentation(Self.clientDocumentation)
         self.code.line("export class \(self.name) extends Client {")
         var scope = NameScope(.camel, reserved: Self.ownMembers)
         for namespace in self.model.namespaces {
-            let type = classes["\(namespace.name) Routes"] ?? ""
+            let type = self.typeNames.routes[namespace.name] ?? ""
             self.code.line("  readonly \(scope.claim(namespace.name)) = new \(type)(this.transport);")
         }
         self.code.line("}")
