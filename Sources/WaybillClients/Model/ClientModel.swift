@@ -30,6 +30,29 @@ struct ClientModel {
         /// The arguments that are sent in addition to the URL.
         var values: [Argument] { self.arguments.filter { !$0.isInEveryAddress } }
 
+        /// Returns the type of an argument, by the argument's name.
+        func type(of argument: String) -> ClientType {
+            self.arguments.first { $0.name == argument }?.type ?? .text
+        }
+
+        /// Returns the conditions for the possible URLs, apart from the last URL.
+        ///
+        /// The condition for a URL is that the caller has passed each optional argument in the URL.
+        ///
+        /// - Parameters:
+        ///   - and: The operator between the conditions for the arguments of a URL.
+        ///   - always: The condition for a URL without optional arguments.
+        ///   - isGiven: Returns the condition for an argument, by the argument's name.
+        /// - Returns: The conditions, in the order of the URLs.
+        func conditions(and: String, always: String, _ isGiven: (String) -> String) -> [String] {
+            self.addresses.dropLast().map { address in
+                let names = address.compactMap(\.argument).filter { name in
+                    self.arguments.contains { $0.name == name && !$0.isRequired }
+                }
+                return names.isEmpty ? always : names.map(isGiven).joined(separator: and)
+            }
+        }
+
         /// The arguments, with the required arguments first.
         var sortedArguments: [Argument] {
             self.arguments.filter(\.isRequired) + self.arguments.filter { !$0.isRequired }
@@ -189,6 +212,11 @@ extension ClientModel.Function {
         return words.allSatisfy { !$0.contains(where: \.isLetter) }
             ? template.parameters.map(\.name).joined(separator: " ") : words.joined(separator: " ")
     }
+}
+
+extension [ClientModel.AddressPiece] {
+    /// Whether the URL contains the value of an argument.
+    var hasArgument: Bool { self.contains { $0.argument != nil } }
 }
 
 extension BusDocument.AddressTemplate {

@@ -49,36 +49,36 @@ extension PythonClient {
     }
 
     mutating func writeAddresses(_ function: ClientModel.Function, _ names: [String: String]) {
-        for (index, address) in function.addresses.enumerated() {
-            let given = address.compactMap(\.argument).filter { name in
-                function.arguments.contains { $0.name == name && !$0.isRequired }
-            }.map { "\(names[$0] ?? "") is not None" }
-            let isLast = index == function.addresses.count - 1
-            let words = index == 0 ? "if" : "elif"
-            if isLast, index > 0 {
-                self.code.line("else:")
-            } else if !isLast {
-                self.code.line("\(words) \(given.isEmpty ? "True" : given.joined(separator: " and ")):")
-            }
-            let isFormatted = address.contains { $0.argument != nil }
-            let pieces = address.map { piece in
-                guard case .value(let name, let isPath) = piece else {
-                    let text = self.literal(of: piece).quotedText.literalContent
-                    guard isFormatted else { return text }
-                    return text.replacingBytes("{", with: "{{").replacingBytes("}", with: "}}")
-                }
-                let type = function.arguments.first { $0.name == name }?.type ?? .text
-                let argument = names[name] ?? ""
-                let value = self.encoded(argument, type)
-                return "{\(isPath ? "_path" : "_segment")('\(argument)', \(value))}"
-            }
-            let line = "_url = \(isFormatted ? "f" : "")\"\(pieces.joined())\""
-            self.code.line(function.addresses.count > 1 ? "    " + line : line)
+        let texts = function.addresses.map { self.address($0, of: function, names) }
+        if texts.count <= 1 { return self.code.line("_url = \(texts.first ?? "\"\"")") }
+        let conditions = function.conditions(and: " and ", always: "True") { name in
+            "\(names[name] ?? "") is not None"
+        }
+        for (index, text) in texts.enumerated() {
+            let word = index == 0 ? "if" : "elif"
+            self.code.line(index < conditions.count ? "\(word) \(conditions[index]):" : "else:")
+            self.code.line("    _url = \(text)")
         }
     }
 
-    func literal(of piece: ClientModel.AddressPiece) -> String {
-        if case .literal(let text) = piece { text } else { "" }
+    func address(
+        _ pieces: [ClientModel.AddressPiece],
+        of function: ClientModel.Function,
+        _ names: [String: String]
+    ) -> String {
+        let parts = pieces.map { piece in
+            switch piece {
+            case .literal(let text):
+                let content = text.quotedText.literalContent
+                guard pieces.hasArgument else { return content }
+                return content.replacingBytes("{", with: "{{").replacingBytes("}", with: "}}")
+            case .value(let name, let isPath):
+                let argument = names[name] ?? ""
+                let value = self.encoded(argument, function.type(of: name))
+                return "{\(isPath ? "_path" : "_segment")('\(argument)', \(value))}"
+            }
+        }
+        return "\(pieces.hasArgument ? "f" : "")\"\(parts.joined())\""
     }
 
     mutating func writeCall(_ function: ClientModel.Function, _ names: [String: String]) {

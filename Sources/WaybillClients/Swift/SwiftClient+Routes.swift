@@ -93,18 +93,13 @@ extension SwiftClient {
 
     mutating func writeAddresses(_ function: ClientModel.Function, _ names: [String: String]) {
         let texts = function.addresses.map { self.address($0, of: function, names) }
-        if function.addresses.count <= 1 { return self.code.line("let url = \(texts.first ?? "\"\"")") }
+        if texts.count <= 1 { return self.code.line("let url = \(texts.first ?? "\"\"")") }
+        let conditions = function.conditions(and: ", ", always: "true") { "let \(names[$0] ?? "")" }
         self.code.line("let url: String")
-        for (index, address) in function.addresses.enumerated() {
-            let given = address.compactMap(\.argument).filter { name in
-                function.arguments.contains { $0.name == name && !$0.isRequired }
-            }.map { "let \(names[$0] ?? "")" }
-            let condition = given.isEmpty ? "true" : given.joined(separator: ", ")
-            let isLast = index == texts.count - 1
-            self.code.line(
-                index == 0 ? "if \(condition) {" : isLast ? "} else {" : "} else if \(condition) {"
-            )
-            self.code.line("    url = \(texts[index])")
+        for (index, text) in texts.enumerated() {
+            let condition = index < conditions.count ? "if \(conditions[index]) " : ""
+            self.code.line("\(index == 0 ? "" : "} else ")\(condition){")
+            self.code.line("    url = \(text)")
         }
         self.code.line("}")
     }
@@ -118,8 +113,7 @@ extension SwiftClient {
             switch piece {
             case .literal(let text): return text.swiftText.literalContent
             case .value(let name, let isPath):
-                let type = function.arguments.first { $0.name == name }?.type ?? .text
-                let value = self.text(of: names[name] ?? "", type)
+                let value = self.text(of: names[name] ?? "", function.type(of: name))
                 let function = isPath ? "path" : "segment"
                 return "\\(\(self.name).\(function)(\((names[name] ?? "").swiftText), \(value)))"
             }
@@ -156,9 +150,4 @@ extension SwiftClient {
         default: return "String(describing: \(value))"
         }
     }
-}
-
-extension [ClientModel.AddressPiece] {
-    /// Whether the URL contains the value of an argument, which may be invalid.
-    fileprivate var hasArgument: Bool { self.contains { $0.argument != nil } }
 }

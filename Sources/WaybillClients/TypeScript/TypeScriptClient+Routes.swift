@@ -66,22 +66,20 @@ extension TypeScriptClient {
     mutating func writeAddresses(_ function: ClientModel.Function) {
         let texts = function.addresses.map { self.address($0, of: function) }
         guard texts.count > 1 else { return self.code.line("const url = \(texts.first ?? "\"\"");") }
+        let conditions = function.conditions(and: " && ", always: "true") { name in
+            "\(name.scriptMember(of: "parameters")) !== undefined"
+        }
         self.code.line("let url: string;")
-        for (index, address) in function.addresses.enumerated() {
-            let given = address.compactMap(\.argument).filter { name in
-                function.arguments.contains { $0.name == name && !$0.isRequired }
-            }.map { "\($0.scriptMember(of: "parameters")) !== undefined" }
-            let condition = given.isEmpty ? "true" : given.joined(separator: " && ")
-            let isLast = index == texts.count - 1
-            let start =
-                index == 0 ? "if (\(condition)) {" : isLast ? "} else {" : "} else if (\(condition)) {"
-            self.code.lines([start, "  url = \(texts[index]);"])
+        for (index, text) in texts.enumerated() {
+            let condition = index < conditions.count ? "if (\(conditions[index])) " : ""
+            self.code.line("\(index == 0 ? "" : "} else ")\(condition){")
+            self.code.line("  url = \(text);")
         }
         self.code.line("}")
     }
 
     func address(_ pieces: [ClientModel.AddressPiece], of function: ClientModel.Function) -> String {
-        guard pieces.contains(where: { $0.argument != nil }) else {
+        guard pieces.hasArgument else {
             return pieces.map { if case .literal(let text) = $0 { text } else { "" } }.joined().quotedText
         }
         let parts = pieces.map { piece in
@@ -90,8 +88,8 @@ extension TypeScriptClient {
                 let content = text.quotedText.literalContent
                 return content.replacingBytes("`", with: "\\`").replacingBytes("$", with: "\\$")
             case .value(let name, let isPath):
-                let type = function.arguments.first { $0.name == name }?.type ?? .text
-                let value = self.encoded(name.scriptMember(of: "parameters"), type, isInput: true)
+                let argument = name.scriptMember(of: "parameters")
+                let value = self.encoded(argument, function.type(of: name), isInput: true)
                 return "${\(isPath ? "path" : "segment")(\(name.quotedText), \(value))}"
             }
         }
