@@ -728,7 +728,7 @@ class WebTransport implements Transport {
       throw failure("unreachable", "the stream ended without a reply");
     });
     done.catch((error) => queue.fail(error));
-    yield* queue.untilReply();
+    yield* queue;
   }
 
   async *messages(subscription: OpenSubscription): AsyncGenerator<Publication, void> {
@@ -905,20 +905,17 @@ class Queue<T> {
     return !this.isClosed;
   }
 
-  /** Returns the next value, or undefined at the end. */
-  async next(): Promise<T | undefined> {
-    while (this.values.length === 0 && !this.isClosed) {
-      await new Promise<void>((resolve) => (this.wake = resolve));
-    }
-    if (this.values.length === 0 && this.error !== undefined) throw this.error;
-    const value = this.values.shift();
-    this.taken?.();
-    return value;
-  }
-
-  async *untilReply(): AsyncGenerator<T, void> {
-    for (let value = await this.next(); value !== undefined; value = await this.next()) {
-      yield value;
+  /** Iterates over the values until the queue is closed. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {
+    while (true) {
+      const value = this.values.shift();
+      if (value !== undefined) {
+        this.taken?.();
+        yield value;
+      } else if (!this.isClosed) {
+        await new Promise<void>((resolve) => (this.wake = resolve));
+      } else if (this.error !== undefined) throw this.error;
+      else return;
     }
   }
 }
@@ -1198,7 +1195,7 @@ class SocketTransport implements Transport {
       queue.add({ reply });
     });
     done.catch((error) => queue.fail(error));
-    yield* queue.untilReply();
+    yield* queue;
   }
 
   async *messages(subscription: OpenSubscription): AsyncGenerator<Publication, void> {
@@ -1211,7 +1208,7 @@ class SocketTransport implements Transport {
     if (signal?.aborted) abort();
     signal?.addEventListener("abort", abort);
     try {
-      for await (const message of feed.untilReply()) {
+      for await (const message of feed) {
         // The client or the server has dropped messages before this message.
         if (feed.hasGap || Number(message.missed) > 0) subscription.isAfterGap = true;
         feed.hasGap = false;
