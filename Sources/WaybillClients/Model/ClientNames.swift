@@ -40,22 +40,36 @@ struct NameScope {
         return free
     }
 
-    /// Returns identifiers for names, with the names as keys.
-    mutating func claim(_ names: some Sequence<String>) -> [String: String] {
-        var claimed: [String: String] = [:]
-        for name in names where claimed[name] == nil { claimed[name] = self.claim(name) }
-        return claimed
+    /// Returns identifiers for names, each of which may occur several times.
+    mutating func claim(_ names: some Sequence<String>) -> ClaimedNames {
+        var identifiers: [String: String] = [:]
+        for name in names where identifiers[name] == nil { identifiers[name] = self.claim(name) }
+        return ClaimedNames(identifiers: identifiers)
+    }
+}
+
+/// The identifiers for names in the document.
+struct ClaimedNames {
+    fileprivate let identifiers: [String: String]
+
+    var values: some Sequence<String> { self.identifiers.values }
+
+    /// The identifier for a name, which must have been claimed.
+    subscript(name: String) -> String { self.identifiers[name, default: ""] }
+
+    func map(_ transform: (String) -> String) -> Self {
+        Self(identifiers: self.identifiers.mapValues(transform))
     }
 }
 
 /// The names of the types and classes of a client, by their names in the document.
 struct TypeNames {
     /// The names of the declared types, by the names of their schemas.
-    let types: [String: String]
+    let types: ClaimedNames
     /// The names of the classes of errors, by the names of the errors.
-    let failures: [String: String]
+    let failures: ClaimedNames
     /// The names of the classes of routes, by the names of their namespaces.
-    let routes: [String: String]
+    let routes: ClaimedNames
 
     /// Claims the names for a client with a name, which uses the reserved names itself.
     init(_ model: ClientModel, client name: String, reserved: Set<String>) {
@@ -64,7 +78,7 @@ struct TypeNames {
         self.failures = scope.claim(model.failures.map(\.name))
         var routes: [String: String] = [:]
         for namespace in model.namespaces { routes[namespace.name] = scope.claim("\(namespace.name) Routes") }
-        self.routes = routes
+        self.routes = ClaimedNames(identifiers: routes)
     }
 }
 

@@ -5,9 +5,9 @@ protocol ClientWriter {
 }
 
 extension ClientWriter {
-    var types: [String: String] { self.typeNames.types }
+    var types: ClaimedNames { self.typeNames.types }
 
-    var failures: [String: String] { self.typeNames.failures }
+    var failures: ClaimedNames { self.typeNames.failures }
 
     /// Writes the lines of `body` with one more level of indentation, between an opening and a closing line.
     mutating func block(_ opening: String? = nil, closing: String? = nil, _ body: (inout Self) -> Void) {
@@ -39,11 +39,11 @@ extension ClientWriter {
     /// `names` are the names of the arguments in the client. `word` precedes each error.
     static func details(
         of function: ClientModel.Function,
-        names: [String: String] = [:],
+        names: ClaimedNames? = nil,
         errors word: String
     ) -> [String] {
         let defaults = function.sortedArguments.compactMap { argument in
-            argument.defaultValue.map { "`\(names[argument.name] ?? argument.name)` is \($0) by default." }
+            argument.defaultValue.map { "`\(names?[argument.name] ?? argument.name)` is \($0) by default." }
         }
         var lines = [function.patternText]
         if !defaults.isEmpty { lines += [""] + defaults }

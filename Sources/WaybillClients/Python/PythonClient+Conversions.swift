@@ -17,7 +17,7 @@ extension PythonClient {
         case .dictionary(let value): "dict[str, \(self.name(of: value))]"
         case .optional(.json): "JSON"
         case .optional(let wrapped): "\(self.name(of: wrapped)) | None"
-        case .named(let name): self.types[name] ?? "JSON"
+        case .named(let name): self.types[name]
         }
     }
 
@@ -37,7 +37,7 @@ extension PythonClient {
         case .dictionary(let value): "_dictionary(\(self.decoder(of: value)))"
         case .optional(.json): "_plain"
         case .optional(let wrapped): "_optional(\(self.decoder(of: wrapped)))"
-        case .named(let name): "_decode_\(self.types[name] ?? "")"
+        case .named(let name): "_decode_\(self.types[name])"
         }
     }
 
@@ -48,7 +48,7 @@ extension PythonClient {
         case .date: return "_from_date(\(value))"
         case .uuid: return "str(\(value))"
         case .bytes: return "_from_bytes(\(value))"
-        case .named(let name): return "_encode_\(self.types[name] ?? "")(\(value))"
+        case .named(let name): return "_encode_\(self.types[name])(\(value))"
         case .array(let element):
             let encoded = self.encoded(item, element, depth: depth + 1)
             return encoded == item ? value : "[\(encoded) for \(item) in \(value)]"

@@ -15,7 +15,7 @@ extension PythonClient {
         let names = scope.claim(function.arguments.map(\.name))
         let arguments = function.sortedArguments.map { argument in
             let type = self.name(of: argument.type)
-            let name = "\(names[argument.name] ?? ""): \(type)"
+            let name = "\(names[argument.name]): \(type)"
             return argument.isRequired ? name : "\(name)\(argument.type == .json ? "" : " | None") = None"
         }
         self.code.line()
@@ -36,10 +36,10 @@ extension PythonClient {
         }
     }
 
-    func details(of function: ClientModel.Function, _ names: [String: String]) -> [String] {
+    func details(of function: ClientModel.Function, _ names: ClaimedNames) -> [String] {
         var lines = [function.patternText]
         let defaults = function.sortedArguments.compactMap { argument in
-            argument.defaultValue.map { "    \(names[argument.name] ?? ""): \($0) if it is None." }
+            argument.defaultValue.map { "    \(names[argument.name]): \($0) if it is None." }
         }
         if !defaults.isEmpty { lines += ["", "Args:"] + defaults }
         if !function.failures.isEmpty {
@@ -48,11 +48,11 @@ extension PythonClient {
         return lines
     }
 
-    mutating func writeAddresses(_ function: ClientModel.Function, _ names: [String: String]) {
+    mutating func writeAddresses(_ function: ClientModel.Function, _ names: ClaimedNames) {
         let texts = function.addresses.map { self.address($0, of: function, names) }
         if texts.count <= 1 { return self.code.line("_url = \(texts.first ?? "\"\"")") }
         let conditions = function.conditions(and: " and ", always: "True") { name in
-            "\(names[name] ?? "") is not None"
+            "\(names[name]) is not None"
         }
         for (index, text) in texts.enumerated() {
             let word = index == 0 ? "if" : "elif"
@@ -64,7 +64,7 @@ extension PythonClient {
     func address(
         _ pieces: [ClientModel.AddressPiece],
         of function: ClientModel.Function,
-        _ names: [String: String]
+        _ names: ClaimedNames
     ) -> String {
         let parts = pieces.map { piece in
             switch piece {
@@ -73,7 +73,7 @@ extension PythonClient {
                 guard pieces.hasArgument else { return content }
                 return content.replacingBytes("{", with: "{{").replacingBytes("}", with: "}}")
             case .value(let name, let isPath):
-                let argument = names[name] ?? ""
+                let argument = names[name]
                 let value = self.encoded(argument, function.type(of: name))
                 return "{\(isPath ? "_path" : "_segment")('\(argument)', \(value))}"
             }
@@ -81,10 +81,10 @@ extension PythonClient {
         return "\(pieces.hasArgument ? "f" : "")\"\(parts.joined())\""
     }
 
-    mutating func writeCall(_ function: ClientModel.Function, _ names: [String: String]) {
+    mutating func writeCall(_ function: ClientModel.Function, _ names: ClaimedNames) {
         let values = function.values.map { argument in
             let type: ClientType = argument.isRequired ? argument.type : .optional(argument.type)
-            let value = self.encoded(names[argument.name] ?? "", type)
+            let value = self.encoded(names[argument.name], type)
             return (item: "\(argument.name.quotedText): \(value)", isRequired: argument.isRequired)
         }
         let decoder = function.isCall ? self.decoder(of: function.reply) : ""

@@ -1,7 +1,7 @@
 // Declared types.
 extension PythonClient {
     mutating func write(_ declaration: ClientDeclaration) {
-        let name = self.types[declaration.name] ?? ""
+        let name = self.types[declaration.name]
         self.code.lines(["", ""])
         switch declaration.kind {
         case .object(let properties): self.write(declaration, properties)
@@ -10,7 +10,7 @@ extension PythonClient {
         case .integers(let values, _):
             self.writeEnumeration(declaration, literals: values, of: "int", cases: values.map { "n\($0)" })
         case .union(let tag, let options):
-            let members = options.map { self.types[$0.schema] ?? "" } + ["Unknown"]
+            let members = options.map { self.types[$0.schema] } + ["Unknown"]
             self.code.line("\(name): TypeAlias = \"\(members.joined(separator: " | "))\"")
             self.writeUnion(declaration, tag: tag, options)
         }
@@ -22,7 +22,7 @@ extension PythonClient {
         of base: String,
         cases: [String]
     ) {
-        let name = self.types[declaration.name] ?? ""
+        let name = self.types[declaration.name]
         var scope = NameScope(.capitals, reserved: ["MRO"])
         let names = zip(cases, literals).map { (scope.claim($0.0), $0.1) }
         self.block("class \(name)(\(base), Enum):") { client in
@@ -49,7 +49,7 @@ extension PythonClient {
     }
 
     mutating func write(_ declaration: ClientDeclaration, _ properties: [ClientDeclaration.Property]) {
-        let name = self.types[declaration.name] ?? ""
+        let name = self.types[declaration.name]
         var scope = NameScope(.snake, reserved: Self.keywords.union(self.types.values))
         let fields = properties.map { (scope.claim($0.name), $0) }
         self.code.line("@dataclass(frozen=True, kw_only=True, slots=True)")
@@ -106,19 +106,19 @@ extension PythonClient {
         tag: String,
         _ options: [ClientDeclaration.Option]
     ) {
-        let name = self.types[declaration.name] ?? ""
+        let name = self.types[declaration.name]
         self.definition("def _decode_\(name)(value: JSON) -> \(name):") { client in
             client.code.line("tag = _object(value).get(\(tag.quotedText))")
             for option in options {
-                let decode = "_decode_\(client.types[option.schema] ?? "")"
+                let decode = "_decode_\(client.types[option.schema])"
                 client.code.lines(["if tag == \(option.tag.quotedText):", "    return \(decode)(value)"])
             }
             client.code.line("return Unknown(value)")
         }
         self.definition("def _encode_\(name)(value: \(name)) -> JSON:") { client in
             for option in options {
-                let type = client.types[option.schema] ?? ""
-                let encode = "_encode_\(client.types[option.schema] ?? "")"
+                let type = client.types[option.schema]
+                let encode = "_encode_\(client.types[option.schema])"
                 client.code.lines(["if isinstance(value, \(type)):", "    return \(encode)(value)"])
             }
             client.code.line("return value.value")
@@ -126,7 +126,7 @@ extension PythonClient {
     }
 
     mutating func write(_ failure: ClientModel.Failure) {
-        let name = self.failures[failure.name] ?? ""
+        let name = self.failures[failure.name]
         self.definition("class \(name)(DeclaredError):") { client in
             let codes = failure.codes.map { "`\($0)`" }.joined(separator: ", ")
             client.writeDocumentation("The error `\(failure.name)`. Its `case` is \(codes), or a newer one.")

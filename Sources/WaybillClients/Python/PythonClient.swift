@@ -20,7 +20,7 @@ struct PythonClient: ClientWriter {
         self.writeHead()
         for declaration in self.model.declarations { self.write(declaration) }
         for namespace in self.model.namespaces {
-            self.write(namespace.functions, in: self.typeNames.routes[namespace.name] ?? "")
+            self.write(namespace.functions, in: self.typeNames.routes[namespace.name])
         }
         self.code.lines(["", ""])
         self.code.lines(Self.runtime)
@@ -109,7 +109,7 @@ extension PythonClient {
     mutating func writeClient() {
         var scope = NameScope(.snake, reserved: Self.keywords.union(Self.ownMembers))
         let names = self.model.namespaces.map { namespace in
-            (scope.claim(namespace.name), self.typeNames.routes[namespace.name] ?? "")
+            (scope.claim(namespace.name), self.typeNames.routes[namespace.name])
         }
         self.definition("class \(self.name)(_Client):") { client in
             client.writeDocumentation(Self.clientDocumentation)
@@ -128,26 +128,22 @@ extension PythonClient {
             self.code.line("    \(code.quotedText): \(Self.errorClass(code)),")
         }
         self.code.lines(["}", ""])
-        let failures = self.model.failures.map { "\($0.name.quotedText): \(self.failures[$0.name] ?? "")" }
+        let failures = self.model.failures.map { "\($0.name.quotedText): \(self.failures[$0.name])" }
         self.code.list(failures, opening: "_DECLARED: dict[str, type[DeclaredError]] = {", closing: "}")
         let classes = self.model.declarations.filter { declaration in
             if case .union = declaration.kind { false } else { true }
+        }.map { self.types[$0.name] }
+        self.code.line()
+        self.block("_DECODERS: dict[type[object], Callable[[JSON], object]] = {", closing: "}") { client in
+            client.code.lines(["str: _text,", "int: _integer,", "float: _number,", "bool: _boolean,"])
+            client.code.lines(classes.map { "\($0): _decode_\($0)," })
         }
-        self.code.lines([
-            "", "_DECODERS: dict[type[object], Callable[[JSON], object]] = {", "    str: _text,",
-            "    int: _integer,", "    float: _number,", "    bool: _boolean,",
-        ])
-        for declaration in classes {
-            let name = self.types[declaration.name] ?? ""
-            self.code.line("    \(name): _decode_\(name),")
-        }
-        self.code.lines(["}", "", "_ENCODERS: dict[type[object], Callable[[object], JSON]] = {"])
         let plain = [("datetime", "_from_date"), ("bytes", "_from_bytes"), ("UUID", "str")]
-        let declared = classes.map { self.types[$0.name] ?? "" }.map { ($0, "_encode_\($0)") }
-        for (name, function) in plain + declared {
-            self.code.line("    \(name): cast(Callable[[object], JSON], \(function)),")
+        let encoders = plain + classes.map { ($0, "_encode_\($0)") }
+        self.code.line()
+        self.block("_ENCODERS: dict[type[object], Callable[[object], JSON]] = {", closing: "}") { client in
+            client.code.lines(encoders.map { "\($0.0): cast(Callable[[object], JSON], \($0.1))," })
         }
-        self.code.line("}")
     }
 }
 

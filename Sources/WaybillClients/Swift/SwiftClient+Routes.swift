@@ -14,11 +14,11 @@ extension SwiftClient {
 
     mutating func write(_ function: ClientModel.Function, as name: String) {
         var scope = NameScope(.camel, reserved: ["self", "options", "progress", "url", "values", "init"])
-        let names = scope.claim(function.arguments.map(\.name)).mapValues(\.quoted)
+        let names = scope.claim(function.arguments.map(\.name)).map(\.quoted)
         let arguments = function.sortedArguments.map { argument in
             let type: ClientType = argument.isRequired ? argument.type : .optional(argument.type)
             return
-                "\(names[argument.name] ?? ""): \(self.name(of: type))\(argument.isRequired ? "" : " = nil")"
+                "\(names[argument.name]): \(self.name(of: type))\(argument.isRequired ? "" : " = nil")"
         }
         let reply = self.name(of: function.reply)
         let documentation = Self.details(of: function, names: names, errors: "- Throws:")
@@ -75,7 +75,7 @@ extension SwiftClient {
 
     mutating func writeCall(
         _ function: ClientModel.Function,
-        _ names: [String: String],
+        _ names: ClaimedNames,
         closure: String?
     ) {
         self.writeAddresses(function, names)
@@ -91,10 +91,10 @@ extension SwiftClient {
         )
     }
 
-    mutating func writeAddresses(_ function: ClientModel.Function, _ names: [String: String]) {
+    mutating func writeAddresses(_ function: ClientModel.Function, _ names: ClaimedNames) {
         let texts = function.addresses.map { self.address($0, of: function, names) }
         if texts.count <= 1 { return self.code.line("let url = \(texts.first ?? "\"\"")") }
-        let conditions = function.conditions(and: ", ", always: "true") { "let \(names[$0] ?? "")" }
+        let conditions = function.conditions(and: ", ", always: "true") { "let \(names[$0])" }
         self.code.line("let url: String")
         for (index, text) in texts.enumerated() {
             let condition = index < conditions.count ? "if \(conditions[index]) " : ""
@@ -107,31 +107,31 @@ extension SwiftClient {
     func address(
         _ pieces: [ClientModel.AddressPiece],
         of function: ClientModel.Function,
-        _ names: [String: String]
+        _ names: ClaimedNames
     ) -> String {
         let parts = pieces.map { piece in
             switch piece {
             case .literal(let text): return text.swiftText.literalContent
             case .value(let name, let isPath):
-                let value = self.text(of: names[name] ?? "", function.type(of: name))
+                let value = self.text(of: names[name], function.type(of: name))
                 let function = isPath ? "path" : "segment"
-                return "\\(\(self.name).\(function)(\((names[name] ?? "").swiftText), \(value)))"
+                return "\\(\(self.name).\(function)(\(names[name].swiftText), \(value)))"
             }
         }
         return "\(pieces.hasArgument ? "try " : "")\"\(parts.joined())\""
     }
 
-    mutating func writeValues(_ function: ClientModel.Function, _ names: [String: String]) {
+    mutating func writeValues(_ function: ClientModel.Function, _ names: ClaimedNames) {
         let required = function.values.filter(\.isRequired)
         let others = function.values.filter { !$0.isRequired }
-        let items = required.map { "\($0.name.swiftText): \(names[$0.name] ?? "")" }
+        let items = required.map { "\($0.name.swiftText): \(names[$0.name])" }
         self.code.list(
             items.isEmpty ? [":"] : items,
             opening: "\(others.isEmpty ? "let" : "var") values: [String: any Sendable] = [",
             closing: "]"
         )
         for argument in others {
-            let name = names[argument.name] ?? ""
+            let name = names[argument.name]
             self.code.line("if let \(name) { values[\(argument.name.swiftText)] = \(name) }")
         }
     }

@@ -1,7 +1,7 @@
 // Declared types.
 extension SwiftClient {
     mutating func write(_ declaration: ClientDeclaration) {
-        let name = self.types[declaration.name] ?? ""
+        let name = self.types[declaration.name]
         self.code.line()
         self.block("extension \(self.name) {", closing: "}") { client in
             switch declaration.kind {
@@ -29,7 +29,7 @@ extension SwiftClient {
         of type: String
     ) {
         self.writeDocumentation(declaration.documentation, more: ["The server may send other values."])
-        let name = self.types[declaration.name] ?? ""
+        let name = self.types[declaration.name]
         var scope = NameScope(.camel, reserved: ["self", "init"])
         self.block("public struct \(name): RawRepresentable, Codable, Hashable, Sendable {", closing: "}") {
             client in
@@ -48,7 +48,7 @@ extension SwiftClient {
         var scope = NameScope(.camel, reserved: Set(self.types.values).union(["self", "init", "hashValue"]))
         let fields = properties.map { (name: scope.claim($0.name).quoted, property: $0) }
         self.writeDocumentation(declaration.documentation)
-        let name = self.types[declaration.name] ?? ""
+        let name = self.types[declaration.name]
         self.block("public struct \(name): Codable, Hashable, Sendable {", closing: "}") { client in
             for field in fields {
                 let type = client.name(of: field.property.declaredType)
@@ -92,7 +92,7 @@ extension SwiftClient {
     mutating func writeUnion(_ options: [ClientDeclaration.Option], tag: String) {
         var scope = NameScope(.camel, reserved: ["unknown", "self", "init"])
         let cases = options.map { option in
-            (name: scope.claim(option.tag).quoted, option: option, type: self.types[option.schema] ?? "")
+            (name: scope.claim(option.tag).quoted, option: option, type: self.types[option.schema])
         }
         for option in cases { self.code.line("case \(option.name)(\(option.type))") }
         self.code.lines([

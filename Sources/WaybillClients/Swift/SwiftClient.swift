@@ -19,7 +19,7 @@ struct SwiftClient: ClientWriter {
     mutating func write() -> String {
         self.writeClient()
         for namespace in self.model.namespaces {
-            self.write(namespace.functions, in: self.typeNames.routes[namespace.name] ?? "")
+            self.write(namespace.functions, in: self.typeNames.routes[namespace.name])
         }
         for declaration in self.model.declarations { self.write(declaration) }
         self.code.line()
@@ -75,7 +75,7 @@ struct SwiftClient: ClientWriter {
                 reserved: Set(client.types.values).union(["bus", "connector", "fingerprint", "self", "init"])
             )
             for namespace in client.model.namespaces {
-                let type = client.typeNames.routes[namespace.name] ?? ""
+                let type = client.typeNames.routes[namespace.name]
                 let name = scope.claim(namespace.name).quoted
                 client.code.lines([
                     "", "/// The routes of `\(namespace.name.documentationLines.joined(separator: " "))`.",
@@ -112,7 +112,7 @@ extension SwiftClient {
         case .array(let element): "[\(self.name(of: element))]"
         case .dictionary(let value): "[String: \(self.name(of: value))]"
         case .optional(let wrapped): "\(self.name(of: wrapped))?"
-        case .named(let name): self.types[name] ?? "JSONValue"
+        case .named(let name): self.types[name]
         }
     }
 

@@ -21,7 +21,7 @@ extension TypeScriptClient {
         case .dictionary(let value): "{ readonly [name: string]: \(self.name(of: value)) }"
         case .optional(.json): "JSONValue"
         case .optional(let wrapped): "\(self.name(of: wrapped)) | null"
-        case .named(let name): self.types[name] ?? "JSONValue"
+        case .named(let name): self.types[name]
         }
     }
 
@@ -40,7 +40,7 @@ extension TypeScriptClient {
         case .array(let element): "array(\(self.decoder(of: element)))"
         case .dictionary(let value): "dictionary(\(self.decoder(of: value)))"
         case .optional(let wrapped): "nullable(\(self.decoder(of: wrapped)))"
-        case .named(let name): "\(self.types[name] ?? "").decode"
+        case .named(let name): "\(self.types[name]).decode"
         }
     }
 
@@ -51,7 +51,7 @@ extension TypeScriptClient {
         case .date: return "\(value).toISOString()"
         case .bytes: return "fromBytes(\(value))"
         case .decimal: return "new Digits(\(value))"
-        case .named(let name): return "\(self.types[name] ?? "").encode(\(value))"
+        case .named(let name): return "\(self.types[name]).encode(\(value))"
         case .array(let element):
             let item = self.encoded("item", element)
             return item == "item" ? value : "\(value).map((item) => \(item))"

@@ -1,7 +1,7 @@
 // Declared types.
 extension TypeScriptClient {
     mutating func write(_ declaration: ClientDeclaration) {
-        let name = self.types[declaration.name] ?? ""
+        let name = self.types[declaration.name]
         self.code.line()
         switch declaration.kind {
         case .object(let properties): self.write(declaration, properties)
@@ -37,7 +37,7 @@ extension TypeScriptClient {
     }
 
     mutating func write(_ declaration: ClientDeclaration, _ properties: [ClientDeclaration.Property]) {
-        let name = self.types[declaration.name] ?? ""
+        let name = self.types[declaration.name]
         self.writeDocumentation(declaration.documentation)
         self.block("export interface \(name) {", closing: "}") { client in
             for property in properties {
@@ -100,26 +100,26 @@ extension TypeScriptClient {
         tag: String,
         _ options: [ClientDeclaration.Option]
     ) {
-        let name = self.types[declaration.name] ?? ""
+        let name = self.types[declaration.name]
         self.writeDocumentation(
             declaration.documentation,
             more: ["The server may send other options, which are `unknown`."]
         )
         self.writeOptions(
-            options.map { self.types[$0.schema] ?? "" } + ["{ readonly unknown: JSONValue }"],
+            options.map { self.types[$0.schema] } + ["{ readonly unknown: JSONValue }"],
             of: name
         )
         self.code.lines(["", "export const \(name): Type<\(name)> = {", "  decode(value) {"])
         self.code.line("    switch (\(tag.scriptMember(of: "object(value)"))) {")
         for option in options {
-            let type = self.types[option.schema] ?? ""
+            let type = self.types[option.schema]
             self.code.lines(["      case \(option.tag.quotedText):", "        return \(type).decode(value);"])
         }
         self.code.lines(["      default:", "        return { unknown: plain(value) };", "    }", "  },"])
         self.code.lines(["  encode(value) {", "    if (\"unknown\" in value) return value.unknown;"])
         self.code.line("    switch (\(tag.scriptMember(of: "value"))) {")
         for option in options {
-            let type = self.types[option.schema] ?? ""
+            let type = self.types[option.schema]
             self.code.lines(["      case \(option.tag.quotedText):", "        return \(type).encode(value);"])
         }
         self.code.lines(["    }", "  },", "};"])

@@ -22,7 +22,7 @@ struct TypeScriptClient: ClientWriter {
         ])
         for declaration in self.model.declarations { self.write(declaration) }
         for namespace in self.model.namespaces {
-            self.write(namespace.functions, in: self.typeNames.routes[namespace.name] ?? "")
+            self.write(namespace.functions, in: self.typeNames.routes[namespace.name])
         }
         self.code.line()
         self.code.lines(Self.runtime)
@@ -51,7 +51,7 @@ extension TypeScriptClient {
         self.code.lines(["", "/** The codes of the bus; a newer server may send others. */"])
         self.writeOptions(codes.map(\.quotedText) + ["(string & {})"], of: "ErrorCode")
         for failure in self.model.failures {
-            let name = self.failures[failure.name] ?? ""
+            let name = self.failures[failure.name]
             let cases = failure.codes.map { "`\($0)`" }.joined(separator: ", ")
             self.code.line()
             self.writeDocumentation("The error `\(failure.name)`. Its `case` is \(cases), or a newer one.")
@@ -61,7 +61,7 @@ extension TypeScriptClient {
         let opening = "const declaredErrors = new Map<string, typeof DeclaredError>(["
         self.block(opening, closing: "]);") { client in
             for failure in client.model.failures {
-                client.code.line("[\(failure.name.quotedText), \(client.failures[failure.name] ?? "")],")
+                client.code.line("[\(failure.name.quotedText), \(client.failures[failure.name])],")
             }
         }
     }
@@ -72,7 +72,7 @@ extension TypeScriptClient {
         self.code.line("export class \(self.name) extends Client {")
         var scope = NameScope(.camel, reserved: Self.ownMembers)
         for namespace in self.model.namespaces {
-            let type = self.typeNames.routes[namespace.name] ?? ""
+            let type = self.typeNames.routes[namespace.name]
             self.code.line("  readonly \(scope.claim(namespace.name)) = new \(type)(this.transport);")
         }
         self.code.line("}")
