@@ -141,9 +141,7 @@ abstract class AnyCall<T> implements PromiseLike<T> {
     if (this.reply) throw new TypeError("the call has begun already");
     const { options } = this.request;
     const stop = new AbortController();
-    const abort = (): void => stop.abort();
-    if (options.signal?.aborted) abort();
-    options.signal?.addEventListener("abort", abort);
+    const unlink = onAbort(options.signal, () => stop.abort());
     let [resolve, reject] = [(_: T) => {}, (_: unknown) => {}];
     this.reply = new Promise((fulfill, refuse) => ([resolve, reject] = [fulfill, refuse]));
     this.reply.catch(() => {});
@@ -164,9 +162,9 @@ abstract class AnyCall<T> implements PromiseLike<T> {
       throw error;
     } finally {
       // A caller that ends the iteration early cancels the call.
-      options.signal?.removeEventListener("abort", abort);
+      unlink();
       reject(cancelled());
-      abort();
+      stop.abort();
     }
   }
 }
@@ -565,6 +563,17 @@ function timeoutOf(options: Options, configuration: Configuration): number | und
   return timeout === undefined ? timeout : Math.min(Math.max(0, Math.round(timeout) || 0), longest);
 }
 
+/**
+ * Calls a function when a signal is aborted, or at once if it has been aborted already.
+ *
+ * Returns a function that removes the listener.
+ */
+function onAbort(signal: AbortSignal | undefined, body: () => void): () => void {
+  if (signal?.aborted) body();
+  signal?.addEventListener("abort", body);
+  return () => signal?.removeEventListener("abort", body);
+}
+
 /** Registers what the deadline or the cancellation of a call does. */
 type OnEnd = (stop: (error: WaybillError) => void) => void;
 
@@ -588,8 +597,7 @@ async function inTime<T>(options: Options, body: (onEnd: OnEnd) => Promise<T>): 
     if (reason) throw reason;
     stop = body;
   };
-  const abort = () => end(cancelled());
-  signal?.addEventListener("abort", abort);
+  const unlink = onAbort(signal, () => end(cancelled()));
   // The extra time lets the server's own error arrive.
   const expire = () => end(failure("deadlineExceeded", "the server did not answer in time"));
   const timer = timeout === undefined ? undefined : setTimeout(expire, timeout + 250);
@@ -597,7 +605,7 @@ async function inTime<T>(options: Options, body: (onEnd: OnEnd) => Promise<T>): 
     return await Promise.race([body(onEnd), ended]);
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener("abort", abort);
+    unlink();
   }
 }
 
@@ -737,11 +745,9 @@ class WebTransport implements Transport {
     const headers: Record<string, string> = { Accept: stream };
     if (lastEvent !== "") headers["Last-Event-ID"] = lastEvent;
     const stop = new AbortController();
-    const abort = (): void => stop.abort();
-    if (signal?.aborted) abort();
-    signal?.addEventListener("abort", abort);
+    const unlink = onAbort(signal, () => stop.abort());
     this.requests.add(stop);
-    const timer = setTimeout(abort, silence);
+    const timer = setTimeout(() => stop.abort(), silence);
     try {
       const response = await this.fetch(path, { headers, signal: stop.signal });
       clearTimeout(timer);
@@ -758,7 +764,7 @@ class WebTransport implements Transport {
       }
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", abort);
+      unlink();
       this.requests.delete(stop);
     }
   }
@@ -1204,9 +1210,7 @@ class SocketTransport implements Transport {
     const connection = await inTime({ signal }, () => this.open());
     const id = await connection.subscribe(pattern, feed, signal);
     subscription.begin();
-    const abort = (): void => feed.close();
-    if (signal?.aborted) abort();
-    signal?.addEventListener("abort", abort);
+    const unlink = onAbort(signal, () => feed.close());
     try {
       for await (const message of feed) {
         // The client or the server has dropped messages before this message.
@@ -1218,7 +1222,7 @@ class SocketTransport implements Transport {
       }
       subscription.hasEnded = connection.isOpen;
     } finally {
-      signal?.removeEventListener("abort", abort);
+      unlink();
       connection.unsubscribe(id);
       subscription.isAfterGap = true;
     }
