@@ -142,6 +142,7 @@ struct ClientModel {
 extension ClientModel.Function {
     init(_ route: BusDocument.Route, _ reader: inout SchemaReader) {
         let templates = route.templates
+        let action = route.action ?? ""
         var arguments = route.parameters.map { parameter in
             let places = templates.compactMap { template in
                 template.parameters.first { $0.name == parameter.name && $0.isCaptured }
@@ -149,8 +150,7 @@ extension ClientModel.Function {
             let schema = places.first.map { route.schema(of: $0) } ?? parameter.schema
             return ClientModel.Argument(
                 name: parameter.name,
-                type: reader.type(of: schema.tree, named: "\(route.action ?? "")_\(parameter.name)")
-                    .unwrapped,
+                type: reader.type(of: schema.tree, named: "\(action)_\(parameter.name)").unwrapped,
                 isRequired: parameter.isRequired,
                 defaultValue: parameter.defaultValue,
                 isInEveryAddress: !templates.isEmpty && places.count == templates.count
@@ -179,14 +179,12 @@ extension ClientModel.Function {
         self.addresses = addresses
         self.isCall = route.exposure.isSuperset(of: .calls)
         // A message without a reply does not need a reply type.
-        self.reply =
-            self.isCall
-            ? reader.type(of: route.reply.tree, named: "\(route.action ?? "")_Reply") : .nothing
+        self.reply = self.isCall ? reader.type(of: route.reply.tree, named: "\(action)_Reply") : .nothing
         let progress = self.isCall ? route.progress : nil
         self.progress = progress.map { progress in
             ClientModel.Progress(
-                update: reader.type(of: progress.update.tree, named: "\(route.action ?? "")_Progress"),
-                answer: reader.type(of: progress.answer.tree, named: "\(route.action ?? "")_Answer")
+                update: reader.type(of: progress.update.tree, named: "\(action)_Progress"),
+                answer: reader.type(of: progress.answer.tree, named: "\(action)_Answer")
             )
         }
         self.failures = route.failures.map { "`\($0.name).\($0.code)`: \($0.message)" }
