@@ -1,7 +1,5 @@
-internal import WaybillEventLoop
-
 /// A timer for the deadline of a waiting task.
-enum DeadlineWatch: Sendable {
+package enum DeadlineWatch: Sendable {
     case timer(ScheduledTimer)
     case alarm(Timekeeper.Alarm)
     case manual(ManualTime.Alarm)
@@ -9,8 +7,8 @@ enum DeadlineWatch: Sendable {
     /// Calls `body` when the deadline has passed.
     ///
     /// `body` must have no effect when the task no longer waits. The timer of `loop` watches the deadline
-    /// while the loop runs. `loop` is nil when the waiting task is not on a loop of the bus.
-    init(
+    /// while the loop runs. `loop` is nil when the waiting task is not on a loop.
+    package init(
         _ deadline: Deadline,
         by time: TimeSource,
         on loop: EventLoop?,
@@ -37,7 +35,7 @@ enum DeadlineWatch: Sendable {
         )
     }
 
-    func cancel() {
+    package func cancel() {
         switch self {
         case .timer(let timer): timer.cancel()
         case .alarm(let alarm): alarm.cancel()
@@ -45,6 +43,6 @@ enum DeadlineWatch: Sendable {
         }
     }
 
-    /// The timekeeper for callers that are not on a running loop of a bus.
-    static let timekeeper = Timekeeper(name: "waybill-deadlines")
+    /// The timekeeper for callers that are not on a running loop.
+    package static let timekeeper = Timekeeper(name: "waybill-deadlines")
 }
