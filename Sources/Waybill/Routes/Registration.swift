@@ -6,51 +6,6 @@ internal import WaybillRouting
 /// Keep the registration if you want to cancel it later. If you drop the registration, its entry stays
 /// registered.
 public struct Registration: Sendable {
-    /// The kind of a registration.
-    ///
-    /// More kinds can be added later, so a `switch` over kinds needs a `default` case.
-    public struct Kind: Hashable, Sendable {
-        private enum Storage: String {
-            case route, connector, service, subscription, middleware, exposure, share
-        }
-
-        private let storage: Storage
-
-        /// A handler for the URLs of a pattern.
-        public static let route = Self(storage: .route)
-
-        /// A connector for the URLs of a scheme.
-        public static let connector = Self(storage: .connector)
-
-        /// A service, which callers find by its protocol.
-        public static let service = Self(storage: .service)
-
-        /// A subscriber of the messages that are published to a pattern.
-        public static let subscription = Self(storage: .subscription)
-
-        /// A middleware around deliveries.
-        public static let middleware = Self(storage: .middleware)
-
-        /// A pattern whose URLs are exposed to peers in other processes.
-        public static let exposure = Self(storage: .exposure)
-
-        /// A pattern whose URLs are shared with the other processes of a cluster.
-        public static let share = Self(storage: .share)
-    }
-
-    /// The kind of the registration.
-    public var kind: Kind {
-        switch self.target {
-        case .route: .route
-        case .connection: .connector
-        case .service: .service
-        case .subscription: .subscription
-        case .middleware: .middleware
-        case .exposure(_, .peers): .exposure
-        case .exposure(_, .nodes): .share
-        }
-    }
-
     /// The registration as text.
     ///
     /// The text is a pattern, the scheme of a connector followed by a colon, or the name of a service's
@@ -79,9 +34,4 @@ public struct Registration: Sendable {
     /// already received. A second call has no effect. If another handler has replaced this handler, the call
     /// has no effect either.
     public func cancel() { self.core.unregister(self.target) }
-}
-
-extension Registration.Kind: CustomStringConvertible {
-    /// The name of the kind.
-    public var description: String { self.storage.rawValue }
 }
