@@ -55,7 +55,7 @@ final class SubscriptionBuffer: Sendable {
 
     /// Resumes the publisher whose message has got the place of the message that was read.
     private func placed(_ reading: SubscriptionBufferState.Reading) -> SubscriptionBufferState.Reading {
-        if case .message(_, let queued) = reading { queued?.end(.placed) }
+        if case .message(_, let queued) = reading { queued?.publisher.resume(returning: nil) }
         return reading
     }
 
@@ -82,7 +82,9 @@ final class SubscriptionBuffer: Sendable {
         if let first = left.messages.first?.message {
             self.core.logUnread(left.messages.count, from: first, reason)
         }
-        for queued in left.publishers { queued.end(.failed(reason(queued.unread.message.parameters.url))) }
+        for queued in left.publishers {
+            queued.publisher.resume(returning: reason(queued.unread.message.parameters.url))
+        }
         for reader in left.readers { reader.resume(returning: nil) }
     }
 }
@@ -149,14 +151,12 @@ extension BusCore {
                 queued.giveUp(.deadlineExceeded(url: url))
             }
         }
-        let publisher = QueuedMessage.Publisher(on: .current)
-        let end = await publisher.wait(isolation: #isolation) {
-            queued.wait(publisher)
+        let failure = await queued.publisher.wait(isolation: #isolation) {
         } onCancel: {
             queued.giveUp(.cancelled(url: url))
         }
         watch?.cancel()
-        guard case .failed(let error) = end else { return true }
+        guard let error = failure else { return true }
         queued.buffer.fail(queued.unread, error, for: .publisher)
         return false
     }
@@ -180,49 +180,21 @@ final class UnreadMessage: Sendable {
 
 /// A message whose publisher waits for room in a full buffer.
 final class QueuedMessage: Sendable {
-    /// The result of the wait for room in the buffer.
-    enum End: Sendable {
-        /// The message is in the buffer.
-        case placed
-        case failed(RoutingError)
-    }
-
     let unread: UnreadMessage
     let buffer: SubscriptionBuffer
-    private let state = Locked(State())
-
-    typealias Publisher = LoopContinuation<End>
-
-    private struct State {
-        var end: End?
-        var publisher: Publisher?
-    }
+    /// The continuation of the publisher.
+    ///
+    /// The code that removes the message from the queue resumes the publisher: with nil if the message is in
+    /// the buffer now, and with the reason otherwise.
+    let publisher = LoopContinuation<RoutingError?>(on: .current)
 
     init(_ unread: UnreadMessage, in buffer: SubscriptionBuffer) {
         self.unread = unread
         self.buffer = buffer
     }
 
-    /// Ends the wait, once, after the caller has removed the message from the queue.
-    func end(_ end: End) {
-        let publisher = self.state.withLock { state in
-            state.end = end
-            return state.publisher.take()
-        }
-        publisher?.resume(returning: end)
-    }
-
-    /// Stores the publisher, and resumes it when the wait ends.
-    func wait(_ publisher: Publisher) {
-        let end = self.state.withLock { state in
-            if state.end == nil { state.publisher = publisher }
-            return state.end
-        }
-        if let end { publisher.resume(returning: end) }
-    }
-
-    /// Ends the wait with an error if the message is still in the queue.
+    /// Resumes the publisher with an error if the message is still in the queue.
     func giveUp(_ error: RoutingError) {
-        if self.buffer.withdraw(self) { self.end(.failed(error)) }
+        if self.buffer.withdraw(self) { self.publisher.resume(returning: error) }
     }
 }
