@@ -96,10 +96,11 @@ extension MessageBus {
         }
         checks += self.core.readinessChecks.withLock { $0.values }.map { check in
             Task { () -> Readiness.Problem? in
+                var task: Task<Void, Never>?
                 let outcome = await FirstAnswer<String?>.within(limit) { answer in
-                    let task = Task { answer.give(await check.reason()) }
-                    answer.onTimeout { task.cancel() }
+                    task = Task { answer.give(await check.reason()) }
                 }
+                task?.cancel()
                 guard let reason = outcome ?? "it has taken longer than \(limit)" else { return nil }
                 return Readiness.Problem(name: check.name, reason: reason)
             }
@@ -115,13 +116,8 @@ extension MessageBus {
 
 /// The first answer to a request to which perhaps no answer arrives.
 private final class FirstAnswer<Value: Sendable>: Sendable {
-    private struct State {
-        var value: Value??
-        var waiter: CheckedContinuation<Value?, Never>?
-        var onTimeout: (@Sendable () -> Void)?
-    }
-
-    private let state = Locked(State())
+    private let hasAnswer = Atomic(false)
+    private let waiter = LoopContinuation<Value?>(on: nil)
 
     /// Makes a request, and returns the answer, or nil when no answer arrives in time.
     static func within(_ limit: Duration, _ ask: (FirstAnswer) -> Void) async -> Value? {
@@ -129,31 +125,14 @@ private final class FirstAnswer<Value: Sendable>: Sendable {
         ask(answer)
         let timer = Task {
             try? await Task.sleep(for: limit)
-            answer.timeOut()
+            answer.give(nil)
         }
         defer { timer.cancel() }
-        return await withCheckedContinuation { continuation in
-            let value = answer.state.withLock { state in
-                if state.value == nil { state.waiter = continuation }
-                return state.value
-            }
-            if let value { continuation.resume(returning: value) }
-        }
-    }
-
-    func onTimeout(_ body: @escaping @Sendable () -> Void) { self.state.withLock { $0.onTimeout = body } }
-
-    private func timeOut() {
-        self.give(nil)
-        self.state.withLock { $0.onTimeout.take() }?()
+        return await answer.waiter.wait()
     }
 
     func give(_ value: Value?) {
-        let waiter = self.state.withLock { state in
-            guard state.value == nil else { return nil as CheckedContinuation<Value?, Never>? }
-            state.value = .some(value)
-            return state.waiter.take()
-        }
-        waiter?.resume(returning: value)
+        if self.hasAnswer.exchange(true, ordering: .acquiringAndReleasing) { return }
+        self.waiter.resume(returning: value)
     }
 }
