@@ -119,30 +119,15 @@ extension MessageBus {
         fileID: String = #fileID,
         line: Int = #line
     ) throws(RoutingError) -> Registration {
-        try self.core.connect(scheme, to: connector, fileID: fileID, line: line)
-    }
-
-    /// The schemes that have a connector, sorted.
-    public var connectedSchemes: [String] { self.core.registry.connections.schemes.sorted() }
-}
-
-extension BusCore {
-    /// Connects a scheme to a connector, and disconnects the earlier connector of the scheme.
-    func connect(
-        _ scheme: String,
-        to connector: any Connector,
-        fileID: String,
-        line: Int
-    ) throws(RoutingError) -> Registration {
-        let pattern = Connection.pattern(of: scheme)
+        let (core, pattern) = (self.core, Connection.pattern(of: scheme))
         guard Address.isScheme(scheme) else { throw .noScheme(pattern) }
-        let handler = Handler(connector: connector, core: self)
+        let handler = Handler(connector: connector, core: core)
         handler.describe(as: .pattern(pattern))
-        let folded = self.configuration.conventions.folded(scheme: scheme)
-        let (id, replaced) = try self.registry.change { _, connections throws(RoutingError) in
+        let folded = core.configuration.conventions.folded(scheme: scheme)
+        let (id, replaced) = try core.registry.change { _, connections throws(RoutingError) in
             // Check the phase under the lock. The connector is then either rejected here, or the shutdown
             // finds it.
-            try self.checkOpen(for: pattern)
+            try core.checkOpen(for: pattern)
             let connection = Connection(
                 id: connections.nextID(),
                 scheme: folded,
@@ -153,11 +138,16 @@ extension BusCore {
             )
             return (connection.id, connections.add(connection))
         }
-        self.retire(replaced.map { [.connector($0.handler)] } ?? [])
-        self.reconfigure()
-        return Registration(pattern: pattern, core: self, target: .connection(id))
+        core.retire(replaced.map { [.connector($0.handler)] } ?? [])
+        core.reconfigure()
+        return Registration(pattern: pattern, core: core, target: .connection(id))
     }
 
+    /// The schemes that have a connector, sorted.
+    public var connectedSchemes: [String] { self.core.registry.connections.schemes.sorted() }
+}
+
+extension BusCore {
     /// Removes connectors, and then fails the callers that wait for these connectors.
     @discardableResult
     func disconnect(where isMeant: (Connection) -> Bool) -> Int {

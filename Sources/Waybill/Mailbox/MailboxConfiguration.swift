@@ -66,7 +66,22 @@ extension MessageBus {
         of module: some LoopBound,
         _ configuration: MailboxConfiguration
     ) throws(RoutingError) {
-        try self.core.configureMailbox(of: module, configuration)
+        let core = self.core
+        let mailbox = core.makeMailbox(of: module, on: module.checkedEventLoop, configuration)
+        let isFirst = try core.mailboxes.withLock { mailboxes throws(RoutingError) in
+            // Check the phase under the lock. The module is then either rejected here, or the shutdown
+            // releases it.
+            try core.checkOpen(for: "")
+            return mailboxes.join(mailbox, of: module)
+        }
+        guard isFirst else {
+            throw RoutingError(
+                .conflict,
+                url: "",
+                message:
+                    "configure the mailbox of \(type(of: module)) before its handlers are registered"
+            )
+        }
     }
 
     /// Sends a message that no caller awaits, and waits until the mailbox of its module has a slot.
@@ -108,28 +123,8 @@ extension MessageBus {
 }
 
 extension BusCore {
-    func configureMailbox(
-        of module: some LoopBound,
-        _ configuration: MailboxConfiguration
-    ) throws(RoutingError) {
-        let mailbox = self.makeMailbox(of: module, on: module.checkedEventLoop, configuration)
-        let isFirst = try self.mailboxes.withLock { mailboxes throws(RoutingError) in
-            // Check the phase under the lock. The module is then either rejected here, or the shutdown
-            // releases it.
-            try self.checkOpen(for: "")
-            return mailboxes.join(mailbox, of: module)
-        }
-        guard isFirst else {
-            throw RoutingError(
-                .conflict,
-                url: "",
-                message:
-                    "configure the mailbox of \(type(of: module)) before its handlers are registered"
-            )
-        }
-    }
-
-    /// Returns the mailbox of an actor for a new handler, whose deinitializer must call ``leave(_:)``.
+    /// Returns the mailbox of an actor for a new handler, whose deinitializer must call
+    /// ``MailboxRegister/leave(_:)``.
     func mailbox(of actor: any LoopBound) -> Mailbox {
         let eventLoop = actor.checkedEventLoop
         self.watch(eventLoop)
@@ -141,28 +136,6 @@ extension BusCore {
             "`eventLoop` of \(type(of: actor)) has changed since it was registered: make it a constant"
         )
         return mailbox
-    }
-
-    /// Counts one more handler that uses a mailbox, until the handler calls ``leave(_:)``.
-    func rejoin(_ mailbox: Mailbox) {
-        self.mailboxes.withLock { $0.rejoin(mailbox) }
-    }
-
-    /// Counts one registered handler of a mailbox less.
-    ///
-    /// The loops may still hold the handler, and its last messages may still be in progress.
-    func retire(from mailbox: Mailbox) {
-        self.mailboxes.withLock { $0.retire(from: mailbox) }
-    }
-
-    /// Counts one handler of a mailbox less, which must be retired.
-    func leave(_ mailbox: Mailbox) {
-        self.mailboxes.withLock { $0.leave(mailbox) }
-    }
-
-    /// Records that a handler of a mailbox's module is registered and holds the module.
-    func releaseModule(of mailbox: Mailbox) {
-        self.mailboxes.withLock { $0.releaseModule(of: mailbox) }
     }
 
     /// Stops holding modules whose installation has failed.
@@ -179,7 +152,7 @@ extension BusCore {
         _ = consume modules
     }
 
-    private func makeMailbox(
+    fileprivate func makeMailbox(
         of actor: any LoopBound,
         on eventLoop: EventLoop,
         _ configuration: MailboxConfiguration
@@ -238,7 +211,8 @@ struct MailboxRegister {
         return entry.mailbox
     }
 
-    /// Counts one more handler, which shares the code of another handler of its module.
+    /// Counts one more handler, which shares the code of another handler of its module, until the handler
+    /// calls ``leave(_:)``.
     mutating func rejoin(_ mailbox: Mailbox) {
         self.update(mailbox) { entry in
             entry.users += 1
@@ -247,11 +221,13 @@ struct MailboxRegister {
     }
 
     /// Counts one registered handler of a module less.
+    ///
+    /// The loops may still hold the handler, and its last messages may still be in progress.
     mutating func retire(from mailbox: Mailbox) {
         self.update(mailbox) { $0.registered -= 1 }
     }
 
-    /// Counts one handler of a module less.
+    /// Counts one handler of a module less, which must be retired.
     ///
     /// The configuration of a module stays when the registration of its first handler fails. The caller must
     /// still hold the module.
@@ -270,7 +246,8 @@ struct MailboxRegister {
         self.entries[owner] = entry.users > 0 || entry.module != nil ? entry : nil
     }
 
-    /// Stops holding a module, unless the module has another mailbox now.
+    /// Stops holding a module, because a registered handler holds it, unless the module has another mailbox
+    /// now.
     ///
     /// Without handlers, the module's mailbox is removed.
     mutating func releaseModule(of mailbox: Mailbox) {

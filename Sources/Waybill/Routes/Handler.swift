@@ -83,12 +83,14 @@ final class Handler: Sendable {
     /// Creates a handler that runs the code of another handler, in the same mailbox, for another route.
     convenience init(sharing other: Handler) {
         self.init(other.code, isConnector: other.isConnector, mailbox: other.mailbox, core: other.core)
-        self.core.rejoin(self.mailbox)
+        self.core.mailboxes.withLock { $0.rejoin(self.mailbox) }
     }
 
     deinit {
-        if !self.isGone { self.core.retire(from: self.mailbox) }
-        self.core.leave(self.mailbox)
+        self.core.mailboxes.withLock { mailboxes in
+            if !self.isGone { mailboxes.retire(from: self.mailbox) }
+            mailboxes.leave(self.mailbox)
+        }
     }
 
     var isImmediate: Bool { self.immediate != nil }
@@ -125,7 +127,7 @@ final class Handler: Sendable {
             for exchange in ending { state.waiting[exchange.id] = nil }
             return (isFirst, ending)
         }
-        if isFirst { self.core.retire(from: self.mailbox) }
+        if isFirst { self.core.mailboxes.withLock { $0.retire(from: self.mailbox) } }
         self.isRetired.store(true, ordering: .releasing)
         // Remove the messages from the queue first, in a single pass. Otherwise each exchange below would
         // search the queue for its own message.

@@ -174,7 +174,9 @@ extension BusCore {
             }
             return (ids, replaced)
         }
-        for handler in targets.flatMap(\.members) { self.releaseModule(of: handler.mailbox) }
+        self.mailboxes.withLock { mailboxes in
+            for handler in targets.flatMap(\.members) { mailboxes.releaseModule(of: handler.mailbox) }
+        }
         self.retire(replaced)
         return zip(patterns, ids).map { Registration(pattern: $0, core: self, target: .route($1)) }
     }
