@@ -126,13 +126,7 @@ extension MessageBus {
     ///   - headers: Text for the infrastructure, separate from the parameters.
     public func send(_ url: String, parameters: [String: any Sendable] = [:], headers: [String: String] = [:])
     {
-        if parameters.isEmpty, headers.isEmpty {
-            self.core.send(Request(url: url))
-        } else {
-            self.core.send(
-                Request(url: url, parameters: parameters, headers: headers, by: self.core.time)
-            )
-        }
+        self.core.send(Request(url: url, parameters: parameters, headers: headers, by: self.core.time))
     }
 }
 

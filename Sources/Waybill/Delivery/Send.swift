@@ -50,32 +50,24 @@ extension BusCore {
         guard let handler = target.handler else {
             throw await self.failAwaited(ticket, of: request, with: target.failure)
         }
-        if handler.mailbox.whenFull == .suspend {
+        let waitsForSlot = handler.mailbox.whenFull == .suspend
+        if waitsForSlot {
             if let error = await self.waitForSlot(request, handler) {
                 throw await self.failAwaited(ticket, of: request, with: error, at: handler)
             }
-            handler.mailbox.post(
-                inSlot: self.envelope(
-                    request,
-                    ticket: ticket,
-                    to: target,
-                    parameters: parameters,
-                    by: self.registry.chain
-                )
-            )
         } else {
             await handler.mailbox.makeRoom()
-            let envelope = self.envelope(
-                request,
-                ticket: ticket,
-                to: target,
-                parameters: parameters,
-                by: self.registry.chain
-            )
-            if let error = handler.mailbox.post(envelope, for: .caller) {
-                await self.yieldThread()
-                throw error
-            }
+        }
+        let envelope = self.envelope(
+            request,
+            ticket: ticket,
+            to: target,
+            parameters: parameters,
+            by: self.registry.chain
+        )
+        if let error = handler.mailbox.post(envelope, for: .caller, hasSlot: waitsForSlot) {
+            await self.yieldThread()
+            throw error
         }
     }
 

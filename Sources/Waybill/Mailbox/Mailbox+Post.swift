@@ -6,25 +6,20 @@ internal import WaybillRouting
 extension Mailbox {
     /// Enqueues a message that no caller awaits, even if its sender is on the loop.
     ///
-    /// If the queue rejects the message, settles the message for `sender` and returns the reason.
+    /// `hasSlot` states whether the sender has already taken a slot. If the queue rejects the message, settles
+    /// the message for `sender` and returns the reason.
     @inline(__always)
     @discardableResult
-    nonisolated func post(_ envelope: consuming Envelope, for sender: Recipient = .nobody) -> RoutingError? {
+    nonisolated func post(
+        _ envelope: consuming Envelope,
+        for sender: Recipient = .nobody,
+        hasSlot: Bool = false
+    ) -> RoutingError? {
         if self.heldLoop.isShutDown { return envelope.reject(for: sender, RoutingError.loopShutDown) }
         // A closure cannot consume a captured value, so the closure takes the envelope out of this variable.
         var rest: Envelope? = consume envelope
-        if self.act(on: self.withQueue({ $0.send(&rest) })) { return nil }
+        if self.act(on: self.withQueue({ $0.send(&rest, hasSlot: hasSlot) })) { return nil }
         return rest.take()?.reject(for: sender) { .mailboxFull(url: $0, limit: self.limit) }
-    }
-
-    /// Enqueues a message for which the sender has already taken a slot.
-    nonisolated func post(inSlot envelope: consuming Envelope) {
-        var rest: Envelope? = consume envelope
-        let effect = self.withQueue { queue in
-            guard let envelope = rest.take() else { return MailboxQueue.Effect.none }
-            return queue.send(inSlot: envelope)
-        }
-        _ = self.act(on: effect)
     }
 
     /// Lets the loop handle queued messages when a sender on this loop finds the mailbox full.

@@ -112,18 +112,14 @@ struct MailboxQueue: ~Copyable, Sendable {
     }
 
     /// Enqueues a message that no caller awaits, or leaves it in the parameter when all slots are taken.
-    mutating func send(_ envelope: inout Envelope?) -> Effect {
-        guard let effect = self.makeRoom() else { return .rejected }
+    ///
+    /// `hasSlot` states whether the sender has already taken a slot.
+    mutating func send(_ envelope: inout Envelope?, hasSlot: Bool = false) -> Effect {
+        guard let effect = hasSlot ? Effect.none : self.makeRoom() else { return .rejected }
         guard let taken = envelope.take() else { return effect }
-        self.slots += 1
+        if !hasSlot { self.slots += 1 }
         self.entries.append(.sent(taken))
         return self.drain(after: effect)
-    }
-
-    /// Enqueues a message for which the sender has already taken a slot.
-    mutating func send(inSlot envelope: consuming Envelope) -> Effect {
-        self.entries.append(.sent(envelope))
-        return self.drain(after: .none)
     }
 
     mutating func append(_ task: QueuedTask) -> Effect {

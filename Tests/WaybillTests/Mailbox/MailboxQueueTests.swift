@@ -145,7 +145,7 @@ private struct QueueRun: ~Copyable {
         case .sendInSlot:
             guard self.model.granted > 0 else { return ("", "") }
             let (id, handler) = self.next()
-            let actual = self.queue.send(inSlot: self.parts.envelope(id, self.handlers[handler])).described()
+            let actual = self.queue.send(self.parts.envelope(id, self.handlers[handler]), hasSlot: true)
             return (actual, self.model.addInSlot(.init(id: id, handler: handler, takesSlot: true)))
         case .wait: return self.wait(takesSlot: false, hasExchange: false)
         case .waitWithSlot: return self.wait(takesSlot: true, hasExchange: false)
@@ -368,9 +368,9 @@ private struct QueueModel {
 }
 
 extension MailboxQueue {
-    fileprivate mutating func send(_ envelope: consuming Envelope) -> String {
+    fileprivate mutating func send(_ envelope: consuming Envelope, hasSlot: Bool = false) -> String {
         var rest: Envelope? = consume envelope
-        let effect = self.send(&rest).described()
+        let effect = self.send(&rest, hasSlot: hasSlot).described()
         guard let rejected = rest.take() else {
             return effect == "rejected" ? "rejected, but the message is gone" : effect
         }
