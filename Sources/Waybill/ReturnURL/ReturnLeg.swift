@@ -63,9 +63,17 @@ extension ReturnPath {
         let number = self.state.withLock { $0.waiting.nextNumber() }
         let waiter = Waiter(on: .current)
         return await waiter.wait(isolation: #isolation) {
-            self.wait(number, waiter)
+            let outcome = self.state.withLock { state in
+                // Resume a waiter at once if it is already cancelled.
+                if case .underway = state.outcome, !Task.isCancelled {
+                    state.waiting.add(waiter, as: number)
+                    return nil as ReturnLeg.Outcome?
+                }
+                return state.outcome
+            }
+            if let outcome { waiter.resume(returning: outcome) }
         } onCancel: {
-            self.giveUp(number)
+            self.state.withLock { $0.waiting.remove(number) }?.resume(returning: .underway)
         }
     }
 }
@@ -203,26 +211,5 @@ final class ReturnPath: Sendable {
             return state.waiting.takeAll()
         }
         for waiter in waiting { waiter.resume(returning: outcome) }
-    }
-}
-
-extension ReturnPath {
-    /// Resumes a waiting caller when the outcome is known.
-    func wait(_ number: Int, _ waiter: Waiter) {
-        let outcome = self.state.withLock { state in
-            // Resume a waiter at once if it is already cancelled.
-            if case .underway = state.outcome, !Task.isCancelled {
-                state.waiting.add(waiter, as: number)
-                return nil as ReturnLeg.Outcome?
-            }
-            return state.outcome
-        }
-        if let outcome { waiter.resume(returning: outcome) }
-    }
-
-    /// Resumes a caller that was cancelled while it waited.
-    func giveUp(_ number: Int) {
-        let waiter = self.state.withLock { $0.waiting.remove(number) }
-        waiter?.resume(returning: .underway)
     }
 }
