@@ -100,31 +100,23 @@ public struct RouteDescription: Sendable, Hashable {
         /// The type; nil if only the name of the type is known.
         package var valueType: (any Any.Type)? { self.knownType.type }
 
-        /// Creates the description of a parameter from the name of its type alone.
-        public init(_ name: String, _ type: String, default defaultValue: String? = nil) {
-            self.init(name, type, known: nil, defaultValue: defaultValue)
-        }
-
-        /// Creates the description of a parameter whose type is known, as the macro `@Route` does.
+        /// Creates the description of a parameter.
         ///
         /// - Parameters:
         ///   - name: The name of the parameter in a message.
         ///   - type: The type, as Swift source text.
-        ///   - valueType: The type itself, for example `Int.self`.
+        ///   - valueType: The type itself, for example `Int.self`, which the macro `@Route` passes; nil if only
+        ///     the name of the type is known.
         ///   - defaultValue: The default value for a missing parameter, as Swift source text.
         public init(
             _ name: String,
             _ type: String,
-            of valueType: any Any.Type,
+            of valueType: (any Any.Type)? = nil,
             default defaultValue: String? = nil
         ) {
-            self.init(name, type, known: valueType, defaultValue: defaultValue)
-        }
-
-        private init(_ name: String, _ type: String, known: (any Any.Type)?, defaultValue: String?) {
             self.name = name
             self.type = type
-            self.knownType = DescribedType(known)
+            self.knownType = DescribedType(valueType)
             self.defaultValue = defaultValue
         }
 
