@@ -27,20 +27,16 @@ public final class MessageBus: Sendable {
     /// Whether the bus ends when this object is released.
     private let isOwner: Bool
 
-    /// Creates a bus with its own event loop on its own thread.
-    ///
-    /// - Parameter configuration: The default scheme, the limits and the logger.
-    public convenience init(configuration: Configuration = .init()) {
-        self.init(eventLoop: EventLoop(name: "waybill"), configuration: configuration)
-    }
-
-    /// Creates a bus on an existing event loop.
+    /// Creates a bus on one event loop.
     ///
     /// - Parameters:
-    ///   - eventLoop: The loop on which handlers that are closures run. The bus retains the loop, and does
-    ///     not stop it.
+    ///   - eventLoop: The loop on which handlers that are closures run, by default a new loop on its own
+    ///     thread. The bus retains the loop, and does not stop it.
     ///   - configuration: The default scheme, the limits and the logger.
-    public convenience init(eventLoop: EventLoop, configuration: Configuration = .init()) {
+    public convenience init(
+        eventLoop: EventLoop = EventLoop(name: "waybill"),
+        configuration: Configuration = .init()
+    ) {
         self.init(eventLoops: [eventLoop], configuration: configuration)
     }
 
