@@ -8,7 +8,6 @@ final class Wiretap: Middleware {
     /// A reader holds the observer and not the wiretap, because the sequence of events ends when the wiretap
     /// is released.
     let observer: Observer<MessageTrace.Event>
-    private typealias Kind = MessageTrace.Event.Kind
 
     init(_ observer: Observer<MessageTrace.Event>) { self.observer = observer }
 
@@ -22,47 +21,39 @@ final class Wiretap: Middleware {
         let time = next.interception.core.time
         let start = time.instant
         let pattern = context.pattern
-        self.record(.message, of: message, pattern: pattern, since: start, by: time)
-        let observed = message.observed { [weak self] event in
-            let kind =
-                switch event {
-                case .progress(let value): Kind.progress(value)
-                case .answer(let value): Kind.answer(value)
-                }
-            self?.record(kind, of: message, pattern: pattern, since: start, by: time)
+        // The closure holds the observer and not the wiretap, for the same reason as a reader.
+        let record = { @Sendable [observer] (kind: MessageTrace.Event.Kind) in
+            let now = time.instant
+            observer.notify(
+                MessageTrace.Event(
+                    kind: kind,
+                    message: message,
+                    pattern: pattern,
+                    time: now,
+                    duration: now - start
+                )
+            )
+        }
+        record(.message)
+        let observed = message.observed { event in
+            switch event {
+            case .progress(let value): record(.progress(value))
+            case .answer(let value): record(.answer(value))
+            }
         }
         do throws(RoutingError) {
             let value = try await next.attempt(observed)
             // If the reply is late, the caller has already received a failure, so the trace must report this
             // failure.
-            let kind =
+            record(
                 next.interception.isLate(message)
-                ? .failure(next.interception.failure(CancellationError(), of: message)) : Kind.reply(value)
-            self.record(kind, of: message, pattern: pattern, since: start, by: time)
+                    ? .failure(next.interception.failure(CancellationError(), of: message)) : .reply(value)
+            )
             return value
         } catch {
-            self.record(.failure(error), of: message, pattern: pattern, since: start, by: time)
+            record(.failure(error))
             throw error
         }
-    }
-
-    private func record(
-        _ kind: Kind,
-        of message: Message,
-        pattern: String?,
-        since start: ContinuousClock.Instant,
-        by time: TimeSource
-    ) {
-        let now = time.instant
-        self.observer.notify(
-            MessageTrace.Event(
-                kind: kind,
-                message: message,
-                pattern: pattern,
-                time: now,
-                duration: now - start
-            )
-        )
     }
 }
 
