@@ -14,8 +14,6 @@ final class Exposures: Sendable {
         /// The number of changes of the table.
         private(set) var generation = 0
         var visible: VisibleRoutes?
-        /// The patterns that are exposed for subscribing; nil until a peer subscribes.
-        var subscribable: [RoutePattern]?
         /// The latest URL and its operations, because a peer often publishes to a few URLs.
         var latest: (url: String, operations: ExposedOperations)?
 
@@ -23,7 +21,6 @@ final class Exposures: Sendable {
         mutating func outdate() {
             self.generation += 1
             self.visible = nil
-            self.subscribable = nil
             self.latest = nil
         }
     }
@@ -66,14 +63,7 @@ final class Exposures: Sendable {
 
     /// Returns whether a URL that matches a pattern is possibly exposed for subscribing.
     func maySubscribe(to pattern: RoutePattern) -> Bool {
-        let exposed = self.state.withLock { state in
-            let exposed =
-                state.subscribable
-                ?? state.table.patterns.filter { $0.operations.contains(.subscribing) }.map(\.pattern)
-            state.subscribable = exposed
-            return exposed
-        }
-        return exposed.contains { pattern.mayOverlap(with: $0) }
+        self.patterns.contains { $0.operations.contains(.subscribing) && pattern.mayOverlap(with: $0.pattern) }
     }
 
     var patterns: [(pattern: RoutePattern, operations: ExposedOperations)] {
