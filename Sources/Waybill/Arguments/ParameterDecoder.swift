@@ -63,7 +63,7 @@ extension Message {
         keeping kept: [String: Any]
     ) throws(RoutingError) -> Value {
         do {
-            return try Value(from: ParameterDecoder(self.parameters, kept))
+            return try Value(from: ParameterDecoder(parameters: self.parameters, kept: kept))
         } catch let error as RoutingError {
             throw error
         } catch {
@@ -97,11 +97,6 @@ private struct ParameterDecoder: Decoder {
     let kept: [String: Any]
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
-
-    init(_ parameters: Parameters, _ kept: [String: Any]) {
-        self.parameters = parameters
-        self.kept = kept
-    }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
         KeyedDecodingContainer(Container(parameters: self.parameters, kept: self.kept))
@@ -169,7 +164,7 @@ private struct ParameterDecoder: Decoder {
             throw self.isFlat(key)
         }
 
-        func superDecoder() throws -> any Decoder { ParameterDecoder(self.parameters, self.kept) }
+        func superDecoder() throws -> any Decoder { ParameterDecoder(parameters: self.parameters, kept: self.kept) }
 
         func superDecoder(forKey key: Key) throws -> any Decoder { throw self.isFlat(key) }
 

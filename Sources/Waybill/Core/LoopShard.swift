@@ -66,31 +66,16 @@ extension LoopShard {
         fileprivate static let noHandlerHops = -1
 
         static let noHandler = Self(hops: Self.noHandlerHops, expiry: .never, id: 0)
-
-        private init(hops: Int, expiry: Deadline, id: UInt64) {
-            self.hops = hops
-            self.expiry = expiry
-            self.id = id
-        }
-
-        @inline(__always)
-        init(of message: borrowing Message) {
-            self.init(hops: message.hops, expiry: message.expiry, id: message.id.rawValue)
-        }
-
-        fileprivate init(of shard: LoopShard) {
-            self.init(
-                hops: shard.hops,
-                expiry: shard.expiry,
-                id: shard.handled.load(ordering: .relaxed)
-            )
-        }
     }
 
     /// Enters a frame, and returns the outer frame for ``setFrame(_:)``.
     @inline(__always)
     func enter(_ frame: Frame) -> Frame {
-        let outer = Frame(of: self)
+        let outer = Frame(
+            hops: self.hops,
+            expiry: self.expiry,
+            id: self.handled.load(ordering: .relaxed)
+        )
         self.setFrame(frame)
         return outer
     }
@@ -200,4 +185,11 @@ actor LoopIsolation: LoopBound {
     nonisolated let eventLoop: EventLoop
 
     init(_ eventLoop: EventLoop) { self.eventLoop = eventLoop }
+}
+
+extension LoopShard.Frame {
+    @inline(__always)
+    init(of message: borrowing Message) {
+        self.init(hops: message.hops, expiry: message.expiry, id: message.id.rawValue)
+    }
 }

@@ -28,10 +28,11 @@ struct DeliveryResult: Sendable {
     func reply(from url: String) throws(RoutingError) -> Reply {
         Reply(
             correlationID: self.id,
-            value: try self.outcome.value(),
+            content: try self.outcome.value(),
             url: url,
             isLast: true,
-            returnLeg: self.returnPath.map(ReturnLeg.init)
+            returnLeg: self.returnPath.map(ReturnLeg.init),
+            answer: nil
         )
     }
 }
@@ -208,7 +209,7 @@ extension BusCore {
             deadline: message.expiry
         )
         exchange.startTask(
-            for: TaskWork(.middlewares(interception), of: message),
+            for: TaskWork(code: .middlewares(interception), message: message),
             watchedOn: self.watcher(of: message)
         )
         return exchange
@@ -235,7 +236,7 @@ extension BusCore {
             return result
         case .ownTask(let exchange):
             let outcome = await exchange.listen(listener)
-            return DeliveryResult(id: exchange.id, outcome: outcome, returnPath: exchange.returnPath)
+            return exchange.result(outcome)
         case .callersTask(let task):
             task.handler.counters.begin()
             let outcome = await task.run()

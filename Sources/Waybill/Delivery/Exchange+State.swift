@@ -10,8 +10,6 @@ extension Exchange {
         var isOver: Bool { self.message == nil }
         /// Whether the outcome has been read.
         private(set) var isRead = false
-        /// Whether the exchange settles a message, unlike the exchange of a single delivery attempt.
-        let isCounted: Bool
         /// The obligation to settle the message; nil after the outcome is decided.
         private var ticket: MessageTicket?
         /// The handler; nil after the outcome is decided.
@@ -39,11 +37,11 @@ extension Exchange {
         /// The parts of an exchange that exist only while its handler is waiting or suspended.
         struct Suspension {
             /// Whether the exchange is registered with its handler and counts as in flight for its route.
-            fileprivate(set) var isAttached = false
+            var isAttached = false
             /// The message in the handler's mailbox, while it waits there.
-            fileprivate(set) var queued: QueuedTask?
-            fileprivate(set) var task: HandlerTask?
-            fileprivate(set) var watch: DeadlineWatch?
+            var queued: QueuedTask?
+            var task: HandlerTask?
+            var watch: DeadlineWatch?
             fileprivate var unread: [Progress] = []
             /// The progress reply that the reader has received but not answered.
             fileprivate var seen: Progress?
@@ -76,7 +74,6 @@ extension Exchange {
         }
 
         init(of message: Message, ticket: consuming MessageTicket?, handler: Handler?) {
-            self.isCounted = ticket != nil
             self.ticket = ticket
             self.handler = handler
             self.message = message
@@ -126,12 +123,12 @@ extension Exchange {
         }
 
         /// Takes the progress reply that the caller answers, or returns nil when the handler no longer waits.
-        mutating func answer() -> Progress? { self.suspension.seen.take() }
-
-        /// Takes the progress reply that has the given number, or returns nil when the reader has received a
-        /// later progress reply or the handler no longer waits for the answer.
-        mutating func answer(to number: Int) -> Progress? {
-            self.suspension.shown == number ? self.suspension.seen.take() : nil
+        ///
+        /// If `number` is not nil, returns nil also when the reader has received a later progress reply than
+        /// the progress reply with this number.
+        mutating func answer(to number: Int?) -> Progress? {
+            if let number, number != self.suspension.shown { return nil }
+            return self.suspension.seen.take()
         }
 
         mutating func offer(_ progress: Progress) -> OfferAction {
@@ -155,35 +152,18 @@ extension Exchange {
             return true
         }
 
-        /// Records the registration with the handler, and returns true when the exchange is over, so that the
-        /// caller must detach the exchange from the handler.
-        mutating func attach(_ queued: QueuedTask?) -> Bool {
-            if self.isOver { return true }
-            self.isSuspended = true
-            self.suspension.isAttached = true
-            self.suspension.queued = queued
-            return false
-        }
-
         /// Records that the handler begins, or returns false when the exchange is over.
         mutating func begin() -> Bool {
             self.suspension.queued = nil
             return !self.isOver
         }
 
-        /// Stores the task, or returns true when the exchange is over and the caller must cancel the task.
-        mutating func bind(task: HandlerTask) -> Bool {
+        /// Records a resource of the handler, or returns true when the exchange is over and the caller must
+        /// release the resource.
+        mutating func suspend(_ record: (inout Suspension) -> Void) -> Bool {
             if self.isOver { return true }
             self.isSuspended = true
-            self.suspension.task = task
-            return false
-        }
-
-        /// Stores the timer, or returns true when the exchange is over and the caller must cancel the timer.
-        mutating func bind(watch: DeadlineWatch) -> Bool {
-            if self.isOver { return true }
-            self.isSuspended = true
-            self.suspension.watch = watch
+            record(&self.suspension)
             return false
         }
     }

@@ -29,13 +29,7 @@ struct TaskWork: Sendable {
     let code: Code
     let message: Message
     /// Whether the task ends the message's turn in the mailbox.
-    let endsTurn: Bool
-
-    init(_ code: Code, of message: Message, endsTurn: Bool = false) {
-        self.code = code
-        self.message = message
-        self.endsTurn = endsTurn
-    }
+    var endsTurn = false
 
     /// The handler; nil when the intercepted message has no handler.
     var handler: Handler? {
@@ -107,7 +101,7 @@ extension Exchange {
         place: Mailbox.Place,
         watchedOn watcher: EventLoop?
     ) {
-        let work = TaskWork(.handler(handler), of: message, endsTurn: true)
+        let work = TaskWork(code: .handler(handler), message: message, endsTurn: true)
         guard case .queue(let takesSlot) = place else {
             return self.startTask(for: work, watchedOn: watcher)
         }
@@ -137,7 +131,7 @@ extension Exchange {
     private func makeTask(for work: TaskWork, in queued: QueuedTask?) -> HandlerTask {
         work.peerWork?.addPart()
         if let queued {
-            return queued.startTask { queued in
+            return QueuedTask.startTask(queued) { queued in
                 guard queued.begin(self) else {
                     work.peerWork?.endPart()
                     return

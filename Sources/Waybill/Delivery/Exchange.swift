@@ -23,6 +23,8 @@ final class Exchange: Sendable {
     let core: BusCore
     /// The context of the handler that waits for the reply, or nil when no handler does.
     let caller: DeliveryContext?
+    /// Whether the exchange settles a message, unlike the exchange of a single delivery attempt.
+    let isCounted: Bool
     private let runner = Atomic<UInt>(0)
     private let state: Locked<State>
 
@@ -43,7 +45,8 @@ final class Exchange: Sendable {
         self.core = core
         // A message without hops was not sent by a handler, so no handler waits for it. A message of a
         // middleware's attempt has no ticket.
-        self.caller = message.hops > 0 || ticket == nil ? DeliveryContext.waiting : nil
+        self.isCounted = ticket != nil
+        self.caller = message.hops > 0 || !self.isCounted ? DeliveryContext.waiting : nil
         self.state = Locked(State(of: message, ticket: ticket, handler: handler))
     }
 
@@ -55,6 +58,11 @@ final class Exchange: Sendable {
     func beginRunning() -> DeliveryContext {
         self.runner.store(CurrentTask.id, ordering: .relaxed)
         return .exchange(self)
+    }
+
+    /// Returns the result of the delivery for the caller.
+    func result(_ outcome: Outcome) -> DeliveryResult {
+        DeliveryResult(id: self.id, outcome: outcome, returnPath: self.returnPath)
     }
 
     func endRunning() { self.runner.store(CurrentTask.none, ordering: .relaxed) }
@@ -102,9 +110,6 @@ final class Exchange: Sendable {
         for progress in suspension.unanswered { progress.answer.resume(returning: .failure(NotListening())) }
     }
 
-    /// Whether the exchange settles a message.
-    var isCounted: Bool { self.state.withLock { $0.isCounted } }
-
     var isOver: Bool { self.state.withLock { $0.isOver } }
 
     func takeOutcome() -> Outcome? { self.state.withLock { $0.takeOutcome() } }
@@ -122,7 +127,13 @@ final class Exchange: Sendable {
         // The end of an attached exchange reduces the number of messages in flight, so count the message
         // first.
         handler.counters.begin()
-        if self.state.withLock({ $0.attach(queued) }) {
+        let isOver = self.state.withLock { state in
+            state.suspend { suspension in
+                suspension.isAttached = true
+                suspension.queued = queued
+            }
+        }
+        if isOver {
             handler.counters.revertBegin()
             handler.detach(self)
         }
@@ -135,7 +146,7 @@ final class Exchange: Sendable {
 
     /// Stores the handler's task, which the exchange cancels when the exchange ends without a reply.
     func bind(task: HandlerTask) {
-        if self.state.withLock({ $0.bind(task: task) }) { task.cancel() }
+        if self.state.withLock({ $0.suspend { $0.task = task } }) { task.cancel() }
     }
 
     /// Ends the exchange when the deadline passes; `loop` is nil when the caller is not on a loop of the bus.
@@ -146,7 +157,7 @@ final class Exchange: Sendable {
             guard let self else { return }
             self.finish(.failed(.deadlineExceeded(url: self.url)))
         }
-        if self.state.withLock({ $0.bind(watch: watch) }) { watch.cancel() }
+        if self.state.withLock({ $0.suspend { $0.watch = watch } }) { watch.cancel() }
     }
 }
 
@@ -229,14 +240,13 @@ extension Exchange {
         }
     }
 
-    /// Answers the latest progress reply, unless the handler no longer waits for the answer.
-    func answer(_ result: Result<any Sendable, any Error>) {
-        self.state.withLock { $0.answer() }?.answer.resume(returning: result)
-    }
-
-    /// Answers the progress reply that has the given number, or returns false when the caller has received a
-    /// later progress reply, the progress reply already has an answer, or the exchange is over.
-    func answer(_ result: Result<any Sendable, any Error>, to number: Int) -> Bool {
+    /// Answers the latest progress reply, or returns false when the progress reply already has an answer or
+    /// the exchange is over.
+    ///
+    /// If `number` is not nil, returns false also when the caller has received a later progress reply than
+    /// the progress reply with this number.
+    @discardableResult
+    func answer(_ result: Result<any Sendable, any Error>, to number: Int? = nil) -> Bool {
         guard let progress = self.state.withLock({ $0.answer(to: number) }) else { return false }
         progress.answer.resume(returning: result)
         return true

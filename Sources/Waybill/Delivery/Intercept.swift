@@ -131,7 +131,7 @@ extension Interception {
             attempts: self.attempts,
             earlier: self.attempts?.all ?? []
         )
-        let task = exchange.startAttempt(TaskWork(.middlewares(rest), of: message))
+        let task = exchange.startAttempt(TaskWork(code: .middlewares(rest), message: message))
         self.attempts?.append(task)
         return try await exchange.listen(noListener).value()
     }

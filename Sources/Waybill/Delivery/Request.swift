@@ -11,20 +11,9 @@ struct Request: Sendable {
     var hops = 0
     var expiry = Deadline.never
 
-    init(
-        url: String,
-        passed: PassedValues? = nil,
-        extras: MessageExtras? = nil,
-        hops: Int = 0,
-        expiry: Deadline = .never
-    ) {
-        self.url = url
-        self.passed = passed
-        self.extras = extras
-        self.hops = hops
-        self.expiry = expiry
-    }
+}
 
+extension Request {
     init(
         url: String,
         parameters: [String: any Sendable],

@@ -59,7 +59,7 @@ extension Mailbox {
         )
         // The timer is late when the handler blocks this loop, but no caller waits for the deadline.
         exchange.startTask(
-            for: TaskWork(code, of: message, endsTurn: true),
+            for: TaskWork(code: code, message: message, endsTurn: true),
             watchedOn: self.eventLoop
         )
     }

@@ -107,18 +107,11 @@ actor QueuedTask: SerialExecutor {
         return outcome
     }
 
-    /// Starts a task that waits until it is the message's turn, and then runs a closure.
-    nonisolated func startTask(
-        _ body: @escaping @Sendable (isolated QueuedTask) async -> Void
-    ) -> HandlerTask {
-        Self.startTask(self, body)
-    }
-
-    private typealias Body = @Sendable (isolated QueuedTask) async -> Void
+    typealias Body = @Sendable (isolated QueuedTask) async -> Void
 
     /// Starts a task that is isolated to a `QueuedTask` from the beginning, so that its first job waits in
     /// the queue.
-    private static let startTask: @Sendable (QueuedTask, @escaping Body) -> HandlerTask = {
+    static let startTask: @Sendable (QueuedTask, @escaping Body) -> HandlerTask = {
         let start: @Sendable (isolated QueuedTask, @escaping Body) -> HandlerTask = { queued, body in
             Task { await body(queued) }
         }

@@ -28,22 +28,6 @@ public struct Reply: Sendable {
     /// The destination of an answer to this progress reply; nil for the last reply.
     let answer: AnswerSlot?
 
-    init(
-        correlationID: CorrelationID,
-        value: any Sendable,
-        url: String,
-        isLast: Bool,
-        returnLeg: ReturnLeg? = nil,
-        answer: AnswerSlot? = nil
-    ) {
-        self.correlationID = correlationID
-        self.content = value
-        self.url = url
-        self.isLast = isLast
-        self.returnLeg = returnLeg
-        self.answer = answer
-    }
-
     /// Returns the value as the type that the caller needs.
     ///
     /// - Throws: `typeMismatch`, naming both types.

@@ -80,31 +80,18 @@ public struct Replies: AsyncSequence, Sendable {
             switch await stream.nextEvent() {
             case .progress(let progress):
                 self.isAnswerDue = true
-                return self.reply(
-                    stream,
-                    progress.value,
+                return Reply(
+                    correlationID: stream.exchange.id,
+                    content: progress.value,
+                    url: self.request.url,
+                    isLast: false,
+                    returnLeg: nil,
                     answer: AnswerSlot(exchange: stream.exchange, number: progress.number)
                 )
             case .finished(let outcome):
                 self.isAtEnd = true
-                return self.reply(stream, try outcome.value())
+                return try stream.exchange.result(outcome).reply(from: self.request.url)
             }
-        }
-
-        private func reply(
-            _ stream: ReplyStream,
-            _ value: any Sendable,
-            answer: AnswerSlot? = nil
-        ) -> Reply {
-            let isLast = answer == nil
-            return Reply(
-                correlationID: stream.exchange.id,
-                value: value,
-                url: self.request.url,
-                isLast: isLast,
-                returnLeg: isLast ? stream.exchange.returnPath.map(ReturnLeg.init) : nil,
-                answer: answer
-            )
         }
     }
 }

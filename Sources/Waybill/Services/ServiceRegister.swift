@@ -120,15 +120,9 @@ struct ServiceOffer: Sendable {
     }
 
     let key: ServiceKey
-    /// The known URLs of the service's methods.
-    let urls: [String]
     let source: Source
-
-    init(_ key: ServiceKey, _ source: Source, urls: [String] = []) {
-        self.key = key
-        self.urls = urls
-        self.source = source
-    }
+    /// The known URLs of the service's methods.
+    var urls: [String] = []
 }
 
 /// The key of a service: its protocol, and the name of the provider if the service has several providers.

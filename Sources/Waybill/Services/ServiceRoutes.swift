@@ -35,7 +35,7 @@ public struct ServiceRoutes<Provider: Module>: Sendable {
         self.routes = routes
         self.offer = { name, url in
             let urls = routes(url).map(\.description.pattern)
-            return ServiceOffer(ServiceKey(service, name), .proxy(at: url, proxy), urls: urls)
+            return ServiceOffer(key: ServiceKey(service, name), source: .proxy(at: url, proxy), urls: urls)
         }
     }
 

@@ -57,7 +57,7 @@ extension MessageBus {
         line: Int = #line,
         proxy: @escaping @Sendable (ServiceEndpoint) -> Service
     ) throws(RoutingError) -> Registration {
-        let offer = ServiceOffer(ServiceKey(service, name), .proxy(at: url, proxy))
+        let offer = ServiceOffer(key: ServiceKey(service, name), source: .proxy(at: url, proxy))
         return try self.core.offer([offer], fileID: fileID, line: line)[0]
     }
 
@@ -96,7 +96,7 @@ extension MessageBus {
         let source = ServiceOffer.Source.adapter(maker, from: ServiceKey(provided)) {
             $0.adapted(by: adapter)
         }
-        let offer = ServiceOffer(ServiceKey(required), source)
+        let offer = ServiceOffer(key: ServiceKey(required), source: source)
         return try self.core.offer([offer], fileID: fileID, line: line)[0]
     }
 }

@@ -19,7 +19,7 @@ extension MessageBus {
         fileID: String,
         line: Int
     ) throws(RoutingError) -> Registration {
-        let offer = ServiceOffer(ServiceKey(service, name), .onDemand(maker))
+        let offer = ServiceOffer(key: ServiceKey(service, name), source: .onDemand(maker))
         return try self.core.offer([offer], fileID: fileID, line: line)[0]
     }
 

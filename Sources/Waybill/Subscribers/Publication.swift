@@ -52,7 +52,7 @@ extension BusCore {
         }
         let chain = self.registry.chain
         if chain?.isObserved == true { request = request.noting(.publication, on: self) }
-        return Publication(request, isExternal: isExternal, for: matched, around: chain)
+        return Publication(request: request, isExternal: isExternal, matched: matched, chain: chain)
     }
 
     /// Continues a publication that could not be finished without suspending.
@@ -194,16 +194,4 @@ struct Publication: Sendable {
 
     /// Whether the publisher must wait for subscribers.
     var isAwaited: Bool { !self.exchanges.isEmpty || !self.queued.isEmpty }
-
-    init(
-        _ request: Request,
-        isExternal: Bool,
-        for matched: MatchedSubscribers,
-        around chain: MiddlewareChain?
-    ) {
-        self.request = request
-        self.isExternal = isExternal
-        self.chain = chain
-        self.matched = matched
-    }
 }

@@ -24,7 +24,7 @@ struct ExchangeStateTests {
         let handler = parts.handler()
         var state = parts.state(at: handler)
         let task = HandlerTask {}
-        let isOver = [state.attach(nil), state.bind(task: task)]
+        let isOver = [state.suspend { $0.isAttached = true }, state.suspend { $0.task = task }]
         guard let ending = state.end() else {
             Issue.record("the exchange has ended before")
             return
@@ -33,7 +33,7 @@ struct ExchangeStateTests {
         #expect(isOver == [false, false] && ended === handler)
         #expect(waiting?.isAttached == true && waiting?.task == task)
         let isEndedAgain = state.end() != nil
-        let late = [state.attach(nil), state.bind(task: task)]
+        let late = [state.suspend { $0.isAttached = true }, state.suspend { $0.task = task }]
         #expect(!isEndedAgain && late == [true, true] && state.isOver)
     }
 
@@ -92,7 +92,7 @@ struct ExchangeStateTests {
         _ = state.takeEvent(orAdd: Exchange.Reader(on: nil))
         let waiting = state.end()?.suspension
         #expect(waiting?.unanswered.map(\.label) == [2, 3, 1])
-        let answered = state.answer()
+        let answered = state.answer(to: nil)
         let isRefused = if case .refuse = state.offer(.numbered(4)) { true } else { false }
         #expect(answered == nil && isRefused)
     }
@@ -220,7 +220,7 @@ private struct ExchangeRun: ~Copyable {
 
     private mutating func answer() -> (String, String, String) {
         if self.random.isOne(in: 2) {
-            return ("answer", "\(self.state.answer()?.label ?? -1)", "\(self.seen.take() ?? -1)")
+            return ("answer", "\(self.state.answer(to: nil)?.label ?? -1)", "\(self.seen.take() ?? -1)")
         }
         let number = self.shown - self.random.number(below: 2)
         let actual = self.state.answer(to: number)?.label ?? -1
@@ -239,7 +239,7 @@ private struct ExchangeRun: ~Copyable {
     }
 
     private mutating func attach() -> (String, String, String) {
-        let actual = self.state.attach(nil)
+        let actual = self.state.suspend { $0.isAttached = true }
         if !self.isOver { self.isAttached = true }
         return ("attach", "\(actual)", "\(self.isOver)")
     }

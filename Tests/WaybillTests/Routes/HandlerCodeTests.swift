@@ -78,7 +78,7 @@ struct HandlerCodeTests {
         let queued = parts.task(7, parts.handler(), nil, takesSlot: false)
         let journal = Journal<Int>()
         let task = Self.$number.withValue(3) {
-            queued.startTask { queued in
+            QueuedTask.startTask(queued) { queued in
                 journal.add(Int(queued.message.id.rawValue))
                 journal.add(HandlerCodeTests.number)
             }

@@ -23,7 +23,7 @@ struct ServiceRegisterTests {
                         generator.isOne(in: 3)
                         ? .adapter(0, from: ServiceKey((any Third).self), adapt: { _ in nil }) : .maker(0)
                     let isRefused = !replaces && model.contains { $0.offer.key == key }
-                    let offer = ServiceOffer(key, source)
+                    let offer = ServiceOffer(key: key, source: source)
                     switch Result(catching: {
                         try register.add(offer, fileID: "A", line: step, replaces: replaces).id
                     }) {
@@ -96,10 +96,15 @@ private protocol Second {}
 private protocol Third {}
 
 extension ServiceOffer {
-    fileprivate static func provider(of type: any Any.Type) -> Self { Self(ServiceKey(type), .maker(0)) }
+    fileprivate static func provider(of type: any Any.Type) -> Self {
+        Self(key: ServiceKey(type), source: .maker(0))
+    }
 
     fileprivate static func adapter(of type: any Any.Type, from other: any Any.Type) -> Self {
-        Self(ServiceKey(type), .adapter(0, from: ServiceKey(other), adapt: { _ in nil }))
+        Self(
+            key: ServiceKey(type),
+            source: .adapter(0, from: ServiceKey(other), adapt: { _ in nil })
+        )
     }
 
     fileprivate var isAdapter: Bool {
