@@ -67,10 +67,10 @@ extension WaybillGateway {
             on: self.loop(for: external),
             for: self.configuration.watchesConnections ? request : nil
         )
-        let rules = LargeReply(place: place, stallTime: self.configuration.stallTime)
         var response =
             switch result {
-            case .success(let reply): self.response(reply, to: request, external: external, rules)
+            case .success(let reply):
+                try self.response(reply, to: request, external: external, for: peer?.ipAddress)
             case .failure(let error): self.problem(error, at: external.url).response
             }
         if isWatched, !self.configuration.isHTTP2 { response.headers[.connection] = "close" }
@@ -82,14 +82,16 @@ extension WaybillGateway {
         _ reply: CallReply,
         to request: Request,
         external: ExternalRequest,
-        _ rules: LargeReply
-    ) -> Response {
+        for client: String?
+    ) throws(Problem) -> Response {
         guard let mode = EventMode(of: request) else {
-            return reply.json.map { Response(json: $0, rules) } ?? Response(status: .noContent)
+            guard let json = reply.json else { return Response(status: .noContent) }
+            return try Response(json: json, self.unread, for: client)
         }
         let url = external.url
         let pattern = self.bus.explainExposed(url).route?.pattern.text ?? url
-        return Response(CloudEvent(reply, of: pattern, at: url, from: request.source), mode, rules)
+        let event = CloudEvent(reply, of: pattern, at: url, from: request.source)
+        return try Response(event, mode, self.unread, for: client)
     }
 
     /// Rejects a GET request to a URL that allows only POST.
@@ -128,14 +130,28 @@ extension WaybillGateway {
             defer { work.endPart() }
             do {
                 let reply = try await self.bus.route(external) { value in
-                    await sink.send(ServerSentEvent("progress", try JSONWriter.encoded(value)))
+                    try await self.send("progress", value, to: sink, of: client)
                     return ()
                 }
-                await sink.send(ServerSentEvent("reply", try JSONWriter.encoded(reply.content)))
+                try await self.send("reply", reply.content, to: sink, of: client)
             } catch {
-                await sink.send(ServerSentEvent("failure", self.problem(error, at: external.url).json))
+                let problem = error as? Problem ?? self.problem(error, at: external.url)
+                await sink.send(ServerSentEvent("failure", problem.json))
             }
         }
+    }
+
+    /// Sends a value as an event, which counts until the client has read it.
+    private func send(
+        _ name: String,
+        _ value: any Sendable,
+        to sink: EventSink,
+        of client: String?
+    ) async throws {
+        let json = try JSONWriter.encoded(value)
+        let place = try self.unread.take(json.count, for: client)
+        defer { withExtendedLifetime(place) {} }
+        await sink.send(ServerSentEvent(name, json))
     }
 }
 

@@ -20,17 +20,26 @@ final class ClientCount: Sendable {
     private let limit: Int
     private let clientLimit: Int?
     private let byteLimit: Int
+    private let allowsOneAlone: Bool
     private let state = Locked(State())
 
     /// Creates a count of things that errors call `name`, for example `event streams`.
     ///
     /// `limit` and `byteLimit` apply to all clients together, and one client may use half of the bytes. If
-    /// `clientLimit` is nil, any number of things may belong to one client.
-    init(of name: String, limit: Int, perClient clientLimit: Int?, byteLimit: Int = .max) {
+    /// `clientLimit` is nil, any number of things and bytes may belong to one client. `allowsOneAlone` states
+    /// whether a thing may exceed the limit of bytes if it is the only one.
+    init(
+        of name: String,
+        limit: Int,
+        perClient clientLimit: Int?,
+        byteLimit: Int = .max,
+        allowsOneAlone: Bool = false
+    ) {
         self.name = name
         self.limit = limit
         self.clientLimit = clientLimit
         self.byteLimit = byteLimit
+        self.allowsOneAlone = allowsOneAlone
     }
 
     /// A stream or a call that counts until this object is released.
@@ -49,7 +58,7 @@ final class ClientCount: Sendable {
         /// Sets the number of bytes that the stream or call keeps in memory.
         ///
         /// The method throws if the bytes of all clients exceed the limit, or the bytes of the client exceed
-        /// half of the limit.
+        /// half of the limit. The bytes of a client have no limit if the number of its things has none.
         func setBytes(_ bytes: Int) throws(Problem) {
             let before = self.bytes.exchange(bytes, ordering: .relaxed)
             try self.owner.add(bytes: bytes - before, of: self.client)
@@ -61,14 +70,10 @@ final class ClientCount: Sendable {
     /// The address of the client is nil if it is unknown. The method throws if a limit has been reached.
     func take(for client: String?) throws(Problem) -> Place {
         let refusal: String? = self.state.withLock { state in
-            if state.count >= self.limit || state.bytes > self.byteLimit {
-                return "the server has too many \(self.name)"
-            }
+            if state.count >= self.limit { return "the server has too many \(self.name)" }
             if let client {
-                let use = state.clients[client] ?? Use()
-                if use.bytes > self.byteLimit / 2 || use.count >= self.clientLimit ?? .max {
-                    return "this client has too many \(self.name)"
-                }
+                let count = state.clients[client]?.count ?? 0
+                if let clientLimit, count >= clientLimit { return "this client has too many \(self.name)" }
                 state.clients[client, default: Use()].count += 1
             }
             state.count += 1
@@ -82,8 +87,11 @@ final class ClientCount: Sendable {
         let isOver = self.state.withLock { state in
             state.bytes += bytes
             if let client { state.clients[client]?.bytes += bytes }
-            let ofClient = client.flatMap { state.clients[$0]?.bytes } ?? 0
-            return bytes > 0 && (state.bytes > self.byteLimit || ofClient > self.byteLimit / 2)
+            let use = client.flatMap { self.clientLimit == nil ? nil : state.clients[$0] } ?? Use()
+            let isOver =
+                state.bytes > self.byteLimit && !(self.allowsOneAlone && state.count == 1)
+                || use.bytes > self.byteLimit / 2 && !(self.allowsOneAlone && use.count == 1)
+            return bytes > 0 && isOver
         }
         if isOver { throw Problem(.tooManyRequests, "the \(self.name) of the server use too much memory") }
     }

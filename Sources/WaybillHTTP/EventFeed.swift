@@ -341,8 +341,13 @@ struct EventLog: Sendable {
 
     /// Records that the feed has missed a number of messages.
     mutating func skip(_ missed: Int) {
-        for _ in 0..<min(missed, self.limit) { self.add(nil) }
-        self.firstNumber += max(0, missed - self.limit)
+        guard missed >= self.limit else {
+            for _ in 0..<missed { self.add(nil) }
+            return
+        }
+        let last = self.lastNumber + missed
+        self.events = Array(repeating: nil, count: self.limit)
+        self.firstNumber = last - self.limit + 1
     }
 
     private mutating func add(_ event: FeedEvent?) {

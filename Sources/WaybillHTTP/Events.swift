@@ -67,13 +67,22 @@ extension CloudEvent {
 }
 
 extension Response {
-    init(_ event: CloudEvent, _ mode: EventMode, _ rules: LargeReply) {
+    init(
+        _ event: CloudEvent,
+        _ mode: EventMode,
+        _ unread: UnreadReplies,
+        for client: String?
+    ) throws(Problem) {
         switch mode {
         case .structured:
-            self.init(json: event.structured, rules)
+            try self.init(json: event.structured, unread, for: client)
             self.headers[.contentType] = CloudEvent.structuredType
         case .binary:
-            if let data = event.data { self.init(json: data, rules) } else { self.init(status: .noContent) }
+            if let data = event.data {
+                try self.init(json: data, unread, for: client)
+            } else {
+                self.init(status: .noContent)
+            }
             for (name, value) in event.headers {
                 if let name = HTTPField.Name(name) { self.headers[name] = value }
             }

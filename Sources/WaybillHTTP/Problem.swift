@@ -131,9 +131,9 @@ extension Response {
         )
     }
 
-    /// Creates a response with the JSON of a reply.
-    init(json: [UInt8], _ rules: LargeReply) {
-        self.init(status: .ok, headers: Self.jsonHeaders, body: rules.body(json))
+    /// Creates a response with the JSON of a reply, which counts until the client has read it.
+    init(json: [UInt8], _ unread: UnreadReplies, for client: String?) throws(Problem) {
+        self.init(status: .ok, headers: Self.jsonHeaders, body: try unread.body(json, for: client))
     }
 
     private static let jsonHeaders: HTTPFields = [

@@ -77,9 +77,13 @@ public struct WaybillGateway: Sendable {
 
         /// The maximum number of bytes of these calls; 64 MiB by default.
         ///
-        /// A call counts the length of its body, also while the body arrives, and 128 bytes for each
-        /// parameter after the 16th. A response of more than 64 KiB counts until the client has read it. The
-        /// calls of one client address may use half of the bytes.
+        /// A call counts the length of its body, also while the body arrives, and 128 bytes for each value
+        /// after the 16th. The calls of one client address may use half of the bytes, unless
+        /// ``callsPerClient`` is nil.
+        ///
+        /// Replies of more than 64 KiB that clients have not read have a separate limit of the same size.
+        /// Above that limit, a client receives the status 429 instead of such a reply. One larger reply is
+        /// possible while no other large reply is unread.
         public var callBytes = 64 << 20
 
         /// Whether the server uses HTTP/2, in which a response must not contain the header `Connection`.
@@ -125,7 +129,7 @@ public struct WaybillGateway: Sendable {
         /// The maximum time in which a client must read one event of a stream; 30 seconds by default.
         ///
         /// The gateway disconnects a client that is slower. It also disconnects a client that reads nothing
-        /// of a response of more than 64 KiB for this time.
+        /// of a reply of more than 64 KiB for this time, or for twice this time.
         public var stallTime = Duration.seconds(30)
 
         /// The maximum number of messages of a pattern that are kept for clients that return; 256 by default.
@@ -163,6 +167,7 @@ public struct WaybillGateway: Sendable {
     let feeds: EventFeeds
     let streams: EventStreams
     let calls: ClientCount
+    let unread: UnreadReplies
     let grace = GracePeriods()
     let readiness = SharedReadiness()
     private let document: LiveDocument
@@ -194,6 +199,11 @@ public struct WaybillGateway: Sendable {
             limit: configuration.callLimit,
             perClient: configuration.callsPerClient,
             byteLimit: max(configuration.callBytes, 2 * configuration.bodyLimit)
+        )
+        self.unread = UnreadReplies(
+            byteLimit: configuration.callBytes,
+            limitsClients: configuration.callsPerClient != nil,
+            stallTime: configuration.stallTime
         )
         self.document = LiveDocument(of: bus, scope: .exposed)
         self.loop = bus.eventLoop.taskExecutor

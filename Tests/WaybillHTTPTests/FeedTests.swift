@@ -202,6 +202,24 @@ struct FeedTests {
     }
 
     @Test
+    func `a feed numbers the messages that it was too slow to read`() async throws {
+        var configuration = MessageBus.Configuration.quiet
+        configuration.mailboxLimit = 2
+        let bus = MessageBus(configuration: configuration)
+        try bus.expose("app://news/**", for: .subscribing)
+        let place = try EventFeeds(bus, .quiet).enter(self.name("app://news/a"), from: nil)
+        for _ in 0..<1_000 { try await bus.publish("app://news/a") }
+        // A last message tells the feed how many messages it has missed before.
+        let isComplete = try await eventually {
+            try await bus.publish("app://news/a")
+            return place.feed.lastNumber >= 1_001
+        }
+        #expect(isComplete)
+        #expect(bus.statistics.deadLettered > 0)
+        await bus.shutDown()
+    }
+
+    @Test
     func `messages that a feed has missed are a gap in its log`() {
         func missed(_ reading: EventLog.Reading) -> Int? {
             switch reading {

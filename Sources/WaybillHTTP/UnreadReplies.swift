@@ -3,29 +3,48 @@ internal import Hummingbird
 internal import NIOCore
 internal import Synchronization
 
-/// The rules for a large reply: it counts as a part of its call until the client has read it, and the client
-/// must read.
-struct LargeReply {
-    /// The place of the call.
-    let place: ClientCount.Place
-    /// The time after which the connection of a client that reads nothing is closed.
-    let stallTime: Duration
+/// The large replies that clients have not read yet, with a limit on their bytes.
+///
+/// The buffers of the system and of the connection hold a small reply, so small replies do not count.
+struct UnreadReplies: Sendable {
+    private let count: ClientCount
+    private let stallTime: Duration
 
     /// The size above which a reply is large, in bytes.
-    ///
-    /// The buffers of the system and of the connection hold a smaller reply.
-    private static let size = 64 << 10
+    private static let largeSize = 64 << 10
     /// The size of the pieces in which a large reply is written, in bytes.
     private static let pieceSize = 16 << 10
 
-    /// Returns the body of a reply.
-    func body(_ json: [UInt8]) -> ResponseBody {
+    /// Creates a count of unread replies.
+    ///
+    /// One reply may exceed the limit if no other reply is unread. If `limitsClients` is true, one client may
+    /// use half of the bytes. When a client reads nothing for `stallTime`, its connection is closed.
+    init(byteLimit: Int, limitsClients: Bool, stallTime: Duration) {
+        self.count = ClientCount(
+            of: "unread replies",
+            limit: .max,
+            perClient: limitsClients ? .max : nil,
+            byteLimit: byteLimit,
+            allowsOneAlone: true
+        )
+        self.stallTime = stallTime
+    }
+
+    /// Counts a reply until the returned place is released; the place of a small reply is nil.
+    func take(_ bytes: Int, for client: String?) throws(Problem) -> ClientCount.Place? {
+        guard bytes > Self.largeSize else { return nil }
+        let place = try self.count.take(for: client)
+        try place.setBytes(bytes)
+        return place
+    }
+
+    /// Returns the body of a reply, which counts until the client has read it.
+    func body(_ json: [UInt8], for client: String?) throws(Problem) -> ResponseBody {
         let reply = ByteBuffer(bytes: json)
-        guard json.count > Self.size else { return ResponseBody(byteBuffer: reply) }
-        // The handler has run, so the reply is sent even if its bytes exceed the limit. The next calls are
-        // rejected.
-        try? self.place.setBytes(json.count)
-        let (place, stallTime) = (self.place, self.stallTime)
+        guard let place = try self.take(json.count, for: client) else {
+            return ResponseBody(byteBuffer: reply)
+        }
+        let stallTime = self.stallTime
         return ResponseBody(contentLength: json.count) { writer in
             defer { withExtendedLifetime(place) {} }
             let written = WrittenPieces()
