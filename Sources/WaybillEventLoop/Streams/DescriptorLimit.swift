@@ -4,7 +4,9 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The number of file descriptors that the system permits this process, of which each connection needs one.
+/// The number of file descriptors that the system permits this process.
+///
+/// Each connection needs one descriptor.
 package enum DescriptorLimit {
     /// The limit at the time of the call; `Int.max` if there is no limit.
     package static var current: Int {

@@ -77,6 +77,9 @@ struct FrameReader: Sendable {
     ///
     /// - Throws: The reason that no more frames can be separated. The caller must close the connection.
     mutating func next() throws(FrameError) -> JSONText? {
+        // While the owner handles small frames and does not read, the bytes before them must not stay in
+        // memory.
+        if self.start * 2 >= self.bytes.count { self.dropReadBytes() }
         let frame: JSONText?
         if try self.findBeginning() {
             frame = self.framing == .headers ? try self.nextBody() : try self.nextLine()

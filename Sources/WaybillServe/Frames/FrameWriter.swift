@@ -12,8 +12,11 @@ actor FrameWriter: LoopBound {
     private var isWriting = false
     private var isFlushDue = false
     private var waiting: [SuspendedTask] = []
-    /// The number of unread bytes at the last check, and the instant since which the number is the same.
-    private var backlog: (count: Int, since: ContinuousClock.Instant)?
+    /// The number of bytes that were passed to the connection.
+    private var written = 0
+    /// The number of bytes that the system had accepted at the last check, and the instant since which the
+    /// number is the same.
+    private var progress: (accepted: Int, since: ContinuousClock.Instant)?
 
     init(_ connection: StreamConnection) {
         self.eventLoop = connection.eventLoop
@@ -55,21 +58,23 @@ actor FrameWriter: LoopBound {
     private func writeAtOnce() -> Bool {
         let bytes = self.output
         self.output = []
+        self.written += bytes.count
         return self.connection.writeAtOnce(bytes)
     }
 
     /// Returns the instant since which the peer has not read a byte, or nil when no bytes wait for the peer.
     ///
-    /// The method compares the number of unsent bytes with the number at the previous call. Call the method
-    /// repeatedly, to distinguish a slow peer from a peer that reads nothing.
+    /// The method compares the number of bytes that the system has accepted with the number at the previous
+    /// call. Call the method repeatedly, to distinguish a slow peer from a peer that reads nothing.
     func stalledSince(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-        let count = self.connection.unsentBytes
-        guard count > 0 else {
-            self.backlog = nil
+        let unsent = self.connection.unsentBytes
+        guard unsent > 0 else {
+            self.progress = nil
             return nil
         }
-        if let backlog = self.backlog, backlog.count == count { return backlog.since }
-        self.backlog = (count, now)
+        let accepted = self.written - unsent
+        if let progress = self.progress, progress.accepted == accepted { return progress.since }
+        self.progress = (accepted, now)
         return now
     }
 
@@ -78,7 +83,6 @@ actor FrameWriter: LoopBound {
     private func writeRest() async {
         self.isWriting = true
         repeat {
-            self.backlog = nil
             try? await self.connection.waitUntilWritable()
         } while !self.output.isEmpty && !self.writeAtOnce()
         self.isWriting = false

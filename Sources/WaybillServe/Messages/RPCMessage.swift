@@ -24,7 +24,7 @@ package struct RPCMessage: Sendable {
     /// Whether the message is a notification about a request that is underway.
     package var isAboutRequest: Bool {
         guard case .notification(let method, _) = self.content else { return false }
-        return method == SystemMethod.answer.rawValue || method == SystemMethod.cancelRequest.rawValue
+        return SystemMethod.isAboutRequest(method)
     }
 
     /// The memory that the message uses, in bytes: its text, and 128 bytes for each parameter or header after

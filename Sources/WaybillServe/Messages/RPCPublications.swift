@@ -62,6 +62,13 @@ package struct RPCPublications: Sendable {
     /// The size of the next message, in bytes.
     var sizeOfNext: Int { (self.rest.first ?? nil)?.text.range.count ?? 0 }
 
+    /// The time that the caller waits for the first message; nil if it waits without a limit.
+    var timeLeft: Duration? {
+        let own = self.areMessages ? (self.rest.first ?? nil)?[RPCParameters.reservedKey] : nil
+        guard let own else { return self.attachment.timeLeft }
+        return (try? RPCAttachment(own))?.timeLeft
+    }
+
     mutating func dropAll() { self.rest = [] }
 
     /// The URLs of the remaining messages.

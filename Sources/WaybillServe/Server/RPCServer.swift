@@ -118,6 +118,14 @@ actor RPCServerCore: LoopBound {
         self.configuration = configuration
         self.connectionLimit = configuration.limits.connections(ofDescriptors: DescriptorLimit.current)
         self.load = ServerLoad(configuration.limits, on: bus.eventLoop)
+        if self.connectionLimit < configuration.limits.connections {
+            configuration.logger.notice(
+                "the system permits too few file descriptors for all connections: raise `ulimit -n`",
+                metadata: [
+                    "connections": "\(self.connectionLimit)", "wanted": "\(configuration.limits.connections)",
+                ]
+            )
+        }
     }
 
     func start() async throws -> StreamListener {

@@ -46,7 +46,8 @@ extension RPCSession {
             self.leaveOut(of: batch)
         case .request(let id, let method, let params):
             do throws(RPCFailure) {
-                guard self.phase == .open else {
+                guard self.phase == .open || self.phase == .draining && SystemMethod.isAboutRequest(method)
+                else {
                     throw RPCFailure(RoutingError(.shutDown, message: ""), reference: nil)
                 }
                 try self.connection?.checkToken(before: method)

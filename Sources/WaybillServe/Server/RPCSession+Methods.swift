@@ -28,6 +28,13 @@ package enum SystemMethod: String, Sendable {
     /// request.
     package static let claim = "$/accepted"
 
+    /// Whether a method refers to a request that is underway.
+    ///
+    /// While a session drains, its requests still receive their answers, and can be cancelled.
+    static func isAboutRequest(_ method: String) -> Bool {
+        method == Self.answer.rawValue || method == Self.cancelRequest.rawValue
+    }
+
     static func isSystem(_ method: String) -> Bool { method.utf8.starts(with: "$/".utf8) }
 }
 
@@ -74,9 +81,7 @@ extension RPCSession {
         self.connection?.noteNotification(self)
         guard self.phase != .closed else { return }
         do {
-            // While the session drains, its requests still receive their answers, and can be cancelled.
-            let isAboutRequest = [.answer, .cancelRequest].contains(SystemMethod(rawValue: method))
-            guard self.phase == .open || isAboutRequest else {
+            guard self.phase == .open || SystemMethod.isAboutRequest(method) else {
                 let error = RoutingError(.shutDown, message: "the connection accepts no more messages")
                 throw RPCFailure(error, reference: nil)
             }
@@ -124,14 +129,15 @@ extension RPCSession {
     }
 
     private func publish(_ parameters: RPCParameters, _ number: ServedRequests.Number) throws(RPCFailure) {
-        var publications = try RPCPublications(parameters)
-        var requests: [ExternalRequest] = []
-        while !publications.isEmpty { requests.append(try self.next(of: &publications)) }
-        self.connection?.bucket.charge(requests.count - 1)
-        // All messages of the request have the same deadline, unless a message has its own.
-        let deadline = requests.compactMap(\.deadline).min()
-        try self.inTurn(number, deadline: deadline) { [requests] session, _ in
+        let publications = try RPCPublications(parameters)
+        self.connection?.bucket.charge(publications.count - 1)
+        let deadline = publications.timeLeft.map { self.eventLoop.time.instant + $0 }
+        try self.inTurn(number, deadline: deadline) { session, _ in
             session.respond(to: number) { session in
+                // The messages are decoded here and not before, because a message that waits uses less memory
+                // as text.
+                var (rest, requests) = (publications, [ExternalRequest]())
+                while !rest.isEmpty { requests.append(try session.next(of: &rest)) }
                 var taken = 0
                 for request in requests {
                     taken += try await session.bus.publish(request)

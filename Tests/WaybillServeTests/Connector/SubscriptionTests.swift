@@ -58,6 +58,34 @@ struct SubscriptionTests {
         }
     }
 
+    @Test func `a message after dropped messages is marked in a subscription`() async throws {
+        var configuration = RPCServer.Configuration.quiet
+        configuration.limits.messagesPerSubscription = 2
+        try await withServer(configuration: configuration) { served in
+            let bus = served.bus
+            try bus.expose("app://news", for: .subscribing)
+            // The publications follow each other on the loop, so that the server reads only the first.
+            try bus.register("app://burst") { [weak bus] _ async throws in
+                for number in 0..<10 { try await bus?.publish("app://news", parameters: ["n": number]) }
+            }
+            let started = Gate()
+            let reading = Task {
+                var seen: [String] = []
+                for try await message in RPCSubscription("app://news", at: served.address) {
+                    let number = try message.parameter("n", as: Int.self) ?? -1
+                    if number < 0 { started.open() } else { seen.append("\(number) \(message.isAfterGap)") }
+                    if seen.count == 3 { break }
+                }
+                return seen
+            }
+            let isSubscribed = try await eventually { try await bus.publish("app://news") == 1 }
+            #expect(isSubscribed)
+            await started.wait()
+            try await bus.route("app://burst")
+            #expect(try await reading.value == ["0 false", "8 true", "9 false"])
+        }
+    }
+
     @Test func `subscribing to a pattern that is not exposed fails with the server's error`() async throws {
         try await withServer { served in
             let subscription = RPCSubscription("app://hidden/*", at: served.address)

@@ -99,6 +99,19 @@ struct FrameReaderTests {
     }
 
     @Test
+    func `a small frame after a large frame does not keep the memory of the large frame`() throws {
+        var reader = FrameReader(limit: 1 << 20)
+        let large = "{\"x\":\"" + String(repeating: "x", count: 100_000) + "\"}\n"
+        reader.append(Array((large + "[1]\n[2]\n").utf8))
+        #expect(try reader.next()?.range.count == 100_008)
+        #expect(try reader.next()?.slice.elementsEqual("[1]".utf8) == true)
+        // The owner of the reader does not ask for the next frame while it handles this one.
+        let bytes = try #require(Mirror(reflecting: reader).descendant("bytes") as? [UInt8])
+        #expect(bytes.count < 10)
+        #expect(try reader.next()?.slice.elementsEqual("[2]".utf8) == true)
+    }
+
+    @Test
     func `a small frame does not keep the memory of the bytes that arrived with it`() throws {
         var reader = FrameReader(limit: 1 << 20)
         let lines = Array(("{}" + String(repeating: "\n", count: 60_000)).utf8)

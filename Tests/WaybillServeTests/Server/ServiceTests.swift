@@ -50,11 +50,23 @@ struct ServiceTests {
             let running = Task { try await server.run() }
             let client = RawClient(try await StreamConnection.connect(to: address, on: bus.eventLoop))
             let params = #"{"$waybill":{"progress":true,"answers":true}}"#
-            try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"app://ask","params":\#(params)}"#)
-            #expect(try await client.line()?.contains("Continue?") == true)
+            for id in 1...2 {
+                try await client.send(
+                    #"{"jsonrpc":"2.0","id":\#(id),"method":"app://ask","params":\#(params)}"#
+                )
+                #expect(try await client.line()?.contains("Continue?") == true)
+            }
             server.beginGracefulShutdown()
             try await client.send(#"{"jsonrpc":"2.0","method":"$/answer","params":{"id":1,"value":true}}"#)
             #expect(try await client.line() == #"{"jsonrpc":"2.0","id":1,"result":true}"#)
+            // A new request is rejected, but a request may send the answer.
+            try await client.send(#"{"jsonrpc":"2.0","id":3,"method":"$/ping"}"#)
+            #expect(try await client.line()?.contains("-32009") == true)
+            try await client.send(
+                #"{"jsonrpc":"2.0","id":4,"method":"$/answer","params":{"id":2,"value":true}}"#
+            )
+            let answers = try await client.lines(2)
+            #expect(Set(answers.map { json($0)["id"] as? Int }) == [2, 4])
             #expect(await client.isClosed())
             try await running.value
             await bus.shutDown()
