@@ -93,7 +93,7 @@ struct FrameReaderTests {
         #expect(try reader.next()?.range.count == 100_008)
         #expect(try reader.next() == nil)
         let bytes = try #require(Mirror(reflecting: reader).descendant("bytes") as? [UInt8])
-        #expect(bytes == Array("{".utf8))
+        #expect(bytes.count < 10)
         reader.append(Array("}\n".utf8))
         #expect(try reader.next()?.slice.elementsEqual("{}".utf8) == true)
     }
