@@ -70,28 +70,33 @@ extension WaybillGateway {
         var response =
             switch result {
             case .success(let reply):
-                try self.response(reply, to: request, external: external, for: peer?.ipAddress)
+                self.response(reply, to: request, external: external, for: peer?.ipAddress)
             case .failure(let error): self.problem(error, at: external.url).response
             }
         if isWatched, !self.configuration.isHTTP2 { response.headers[.connection] = "close" }
         return response
     }
 
-    /// Returns the response for a reply, whose body is either JSON or an event.
+    /// Returns the response for a reply, whose body is either JSON or an event, or a problem if too many bytes
+    /// of replies are unread.
     private func response(
         _ reply: CallReply,
         to request: Request,
         external: ExternalRequest,
         for client: String?
-    ) throws(Problem) -> Response {
-        guard let mode = EventMode(of: request) else {
-            guard let json = reply.json else { return Response(status: .noContent) }
-            return try Response(json: json, self.unread, for: client)
+    ) -> Response {
+        do throws(Problem) {
+            guard let mode = EventMode(of: request) else {
+                guard let json = reply.json else { return Response(status: .noContent) }
+                return try Response(json: json, self.unread, for: client)
+            }
+            let url = external.url
+            let pattern = self.bus.explainExposed(url).route?.pattern.text ?? url
+            let event = CloudEvent(reply, of: pattern, at: url, from: request.source)
+            return try Response(event, mode, self.unread, for: client)
+        } catch {
+            return error.response
         }
-        let url = external.url
-        let pattern = self.bus.explainExposed(url).route?.pattern.text ?? url
-        let event = CloudEvent(reply, of: pattern, at: url, from: request.source)
-        return try Response(event, mode, self.unread, for: client)
     }
 
     /// Rejects a GET request to a URL that allows only POST.
