@@ -164,7 +164,9 @@ private struct ParameterDecoder: Decoder {
             throw self.isFlat(key)
         }
 
-        func superDecoder() throws -> any Decoder { ParameterDecoder(parameters: self.parameters, kept: self.kept) }
+        func superDecoder() throws -> any Decoder {
+            ParameterDecoder(parameters: self.parameters, kept: self.kept)
+        }
 
         func superDecoder(forKey key: Key) throws -> any Decoder { throw self.isFlat(key) }
 

@@ -10,7 +10,6 @@ struct Request: Sendable {
     var extras: MessageExtras?
     var hops = 0
     var expiry = Deadline.never
-
 }
 
 extension Request {

@@ -63,7 +63,9 @@ final class Exposures: Sendable {
 
     /// Returns whether a URL that matches a pattern is possibly exposed for subscribing.
     func maySubscribe(to pattern: RoutePattern) -> Bool {
-        self.patterns.contains { $0.operations.contains(.subscribing) && pattern.mayOverlap(with: $0.pattern) }
+        self.patterns.contains { exposed, operations in
+            operations.contains(.subscribing) && pattern.mayOverlap(with: exposed)
+        }
     }
 
     var patterns: [(pattern: RoutePattern, operations: ExposedOperations)] {

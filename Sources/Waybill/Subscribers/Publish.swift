@@ -147,7 +147,9 @@ extension BusCore {
             self.currentConfiguration.table(of: Int.self)
         }
         guard let id else { throw .shutDown(url: pattern.text) }
-        if let handler = subscriber.handler { self.mailboxes.withLock { $0.releaseModule(of: handler.mailbox) } }
+        if let handler = subscriber.handler {
+            self.mailboxes.withLock { $0.releaseModule(of: handler.mailbox) }
+        }
         return Registration(pattern: pattern.text, core: self, target: .subscription(id))
     }
 
