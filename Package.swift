@@ -160,7 +160,7 @@ let package = Package(
         ),
         .target(
             name: "WaybillCompatibility",
-            dependencies: ["Waybill", "WaybillRouting"],
+            dependencies: ["Waybill", "WaybillEventLoop", "WaybillRouting"],
             swiftSettings: settings
         ),
         .target(
@@ -375,7 +375,9 @@ let package = Package(
         ),
         .testTarget(
             name: "WaybillCompatibilityTests",
-            dependencies: ["WaybillCompatibility", "Waybill", "WaybillRouting", "WaybillTestSupport"],
+            dependencies: [
+                "WaybillCompatibility", "Waybill", "WaybillEventLoop", "WaybillRouting", "WaybillTestSupport",
+            ],
             swiftSettings: settings
         ),
         .testTarget(
@@ -547,7 +549,8 @@ let package = Package(
         .testTarget(
             name: "WaybillTestingTests",
             dependencies: [
-                "WaybillTesting", "WaybillTestSupport", .product(name: "Logging", package: "swift-log"),
+                "WaybillTesting", "WaybillCompatibility", "WaybillTestSupport",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
         ),

@@ -158,3 +158,13 @@ extension BusCore {
         return removed.count
     }
 }
+
+extension Address {
+    /// Whether the fragment is a position in a web page, because the fragment has no scheme.
+    ///
+    /// Connectors of web addresses then send no value to a return URL.
+    package var fragmentIsPlace: Bool {
+        guard let fragment = self.fragment else { return false }
+        return (try? Address(fragment))?.hasScheme != true
+    }
+}

@@ -17,7 +17,7 @@ package struct ModuleName {
     }
 
     /// The key of a module, which is equal for names whose first letters differ only in case.
-    var key: String { self.stem.prefix(1).lowercased() + self.stem.dropFirst() }
+    package var key: String { self.stem.prefix(1).lowercased() + self.stem.dropFirst() }
 
     /// The key of a module whose name is a scheme.
     ///

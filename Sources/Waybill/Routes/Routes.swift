@@ -168,7 +168,7 @@ public struct RouteDescription: Sendable, Hashable {
     public internal(set) var progress: Progress?
 
     /// Whether the method takes the whole message, and can therefore read any value in the message.
-    var takesMessage = false
+    package internal(set) var takesMessage = false
 
     private let knownReply: DescribedType
 

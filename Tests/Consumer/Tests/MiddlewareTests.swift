@@ -1,6 +1,7 @@
 import Logging
 import Testing
 import Waybill
+import WaybillCompatibility
 import WaybillMetrics
 import WaybillTracing
 

@@ -1,5 +1,6 @@
 import Testing
 import Waybill
+import WaybillCompatibility
 import WaybillRouting
 import WaybillTestSupport
 import WaybillTesting

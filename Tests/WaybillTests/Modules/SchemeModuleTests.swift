@@ -1,6 +1,7 @@
 #if Macros
 import Testing
 import Waybill
+import WaybillCompatibility
 import WaybillTestSupport
 
 /// A module whose base URL is a whole scheme.

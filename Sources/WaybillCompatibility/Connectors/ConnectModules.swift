@@ -1,4 +1,4 @@
-internal import WaybillEventLoop
+public import Waybill
 public import WaybillRouting
 
 extension MessageBus {

@@ -1,3 +1,4 @@
+public import Waybill
 public import WaybillRouting
 
 /// A connector that opens http and https URLs in the program, for example in a browser, a web view or a list
@@ -72,12 +73,4 @@ public struct WebDestination: Connector {
 
     /// Returns whether a destination is configured.
     public func canRoute(_ address: Address) -> Bool { self.open != nil }
-}
-
-extension Address {
-    /// Whether the fragment is a position in a web page, because the fragment has no scheme.
-    package var fragmentIsPlace: Bool {
-        guard let fragment = self.fragment else { return false }
-        return (try? Address(fragment))?.hasScheme != true
-    }
 }

@@ -1,3 +1,4 @@
+public import Waybill
 public import WaybillRouting
 
 /// The actions by target.

@@ -1,3 +1,4 @@
+public import Waybill
 internal import WaybillEventLoop
 public import WaybillRouting
 
@@ -61,7 +62,7 @@ public struct NativeConnector: Connector {
     ///   - bus: The bus. The connector does not keep the bus open.
     ///   - target: The part of a URL that names the target.
     public init(modulesOf bus: MessageBus, target: Target = .firstSegment) {
-        self.source = .modules(ModuleActions(bus.core))
+        self.source = .modules(ModuleActions(bus.unowned))
         self.target = target
     }
 
@@ -103,15 +104,15 @@ public struct NativeConnector: Connector {
 ///
 /// The type stores the IDs of the modules' routes, so that it does not keep an uninstalled module alive.
 final class ModuleActions: Sendable {
-    private let core: BusCore
+    private let bus: MessageBus
     private let cache = Locked<(generation: Int, actions: Actions)?>(nil)
 
-    init(_ core: BusCore) { self.core = core }
+    init(_ bus: MessageBus) { self.bus = bus }
 
     var current: Actions {
         // Read the generation before the actions. If the actions change between the two reads, the next call
         // reads the actions again.
-        let generation = self.core.registry.generation
+        let generation = self.bus.routeGeneration
         if let cached = self.cache.withLock({ $0 }), cached.generation == generation { return cached.actions }
         let actions = self.loadActions()
         self.cache.withLock { $0 = (generation, actions) }
@@ -119,45 +120,19 @@ final class ModuleActions: Sendable {
     }
 
     private func loadActions() -> Actions {
-        // A configured route runs an action of a module for another URL, so the route is not an action. The
-        // exception is a configured route that hides the module's route of the same action.
-        let routes = self.core.configured.withLock { register in
-            let bound = Set(register.boundRoutes.map(\.value).filter { !$0.hidesItsAction }.map(\.id))
-            return self.core.registry.withTable { table in
-                table.entries.compactMap { route, target in
-                    bound.contains(route.id) ? nil : target.routeDescription.map { (route.id, $0) }
-                }
-            }
-        }
         var actions = Actions()
-        for (id, description) in routes {
+        for (route, description) in self.bus.moduleActions {
             guard let module = description.module, let name = description.action else { continue }
-            let core = self.core
             let target = ModuleName(module).stem
             for name in description.isDefaultAction ? ["", name] : [name] {
                 let action = Actions.Action(name: name, target: target, values: description.values) {
-                    try await core.act(id, $0)
+                    [bus] message in try await bus.act(route, message)
                 }
                 // If two actions cannot be distinguished, keep the action that was registered first.
                 try? actions.add(action)
             }
         }
         return actions
-    }
-}
-
-extension BusCore {
-    /// Passes a message of the connector to the handler of a route.
-    fileprivate nonisolated(nonsending) func act(
-        _ route: RouteID,
-        _ message: Message
-    ) async throws(RoutingError) -> any Sendable {
-        let target = self.registry.withTable { $0.handler(for: route) }
-        let member = target?.group?.resolve(message.parameters, nil, on: self.currentShard?.loop)
-        guard let handler = member?.target.handler ?? target?.handler else {
-            throw .unregistered(url: message.parameters.url)
-        }
-        return try await handler.runInTurn(message).value()
     }
 }
 

@@ -1,9 +1,10 @@
 #if Macros
 import Testing
-import WaybillCompatibility
+import Waybill
+import WaybillRouting
 import WaybillTestSupport
 
-@testable import Waybill
+@testable import WaybillCompatibility
 
 /// Modules and targets that are found by their names alone.
 @Suite(.timeLimit(.minutes(1)))
