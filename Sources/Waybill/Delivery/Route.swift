@@ -126,7 +126,14 @@ extension MessageBus {
     ///   - headers: Text for the infrastructure, separate from the parameters.
     public func send(_ url: String, parameters: [String: any Sendable] = [:], headers: [String: String] = [:])
     {
-        self.core.send(Request(url: url, parameters: parameters, headers: headers, by: self.core.time))
+        // Most messages have neither parameters nor headers, and their request costs less.
+        if parameters.isEmpty, headers.isEmpty {
+            self.core.send(Request(url: url))
+        } else {
+            self.core.send(
+                Request(url: url, parameters: parameters, headers: headers, by: self.core.time)
+            )
+        }
     }
 }
 
