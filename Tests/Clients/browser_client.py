@@ -55,7 +55,8 @@ def publish(number):
         assert response.status == 204, response.status
 
 
-with tempfile.TemporaryDirectory() as folder:
+# Processes of the browser may still write to the folder while it is removed.
+with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
     page = Page(folder)
     try:
         page.open(f"{origin}/search?text=kettle")

@@ -40,7 +40,8 @@ def read():
     commands.put(None)
 
 
-with tempfile.TemporaryDirectory() as folder:
+# Processes of the browser may still write to the folder while it is removed.
+with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
     page = Page(folder)
     try:
         page.open(address.replace("/bus", "/search?text=kettle").replace("127.0.0.1", "localhost"))
