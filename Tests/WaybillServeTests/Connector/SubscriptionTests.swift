@@ -58,13 +58,36 @@ struct SubscriptionTests {
         }
     }
 
+    @Test func `a value with line breaks cannot insert a message into the connection of a subscriber`()
+        async throws
+    {
+        try await withServer { served in
+            try served.bus.expose("app://news", for: [.publishing, .subscribing])
+            let lines = try await served.client()
+            try await lines.send(
+                #"{"jsonrpc":"2.0","id":1,"method":"$/subscribe","params":{"pattern":"app://news"}}"#
+            )
+            #expect(try await lines.line() != nil)
+            // A peer whose messages have headers may send line breaks.
+            let value = #"[1,"# + "\n" + #"{"jsonrpc":"2.0","id":2,"result":"FORGED"}"# + "\n]"
+            let params = #"{"url":"app://news","parameters":{"text":\#(value)}}"#
+            let publication = #"{"jsonrpc":"2.0","method":"$/publish","params":\#(params)}"#
+            let author = try await served.client()
+            try await author.connection.write(FrameReader.Framing.headers.frame(Array(publication.utf8)))
+            let line = try #require(try await lines.line())
+            #expect(json(line)["method"] as? String == "$/message" && line.contains("FORGED"))
+            try await lines.send(#"{"jsonrpc":"2.0","id":3,"method":"$/ping"}"#)
+            #expect(try await lines.line()?.contains("pong") == true)
+        }
+    }
+
     @Test func `a message after dropped messages is marked in a subscription`() async throws {
         var configuration = RPCServer.Configuration.quiet
         configuration.limits.messagesPerSubscription = 2
         try await withServer(configuration: configuration) { served in
             let bus = served.bus
             try bus.expose("app://news", for: .subscribing)
-            // The publications follow each other on the loop, so that the server reads only the first.
+            // The publications follow each other on the loop, so that the server reads at most the first.
             try bus.register("app://burst") { [weak bus] _ async throws in
                 for number in 0..<10 { try await bus?.publish("app://news", parameters: ["n": number]) }
             }
@@ -74,7 +97,7 @@ struct SubscriptionTests {
                 for try await message in RPCSubscription("app://news", at: served.address) {
                     let number = try message.parameter("n", as: Int.self) ?? -1
                     if number < 0 { started.open() } else { seen.append("\(number) \(message.isAfterGap)") }
-                    if seen.count == 3 { break }
+                    if number == 9 { break }
                 }
                 return seen
             }
@@ -82,7 +105,9 @@ struct SubscriptionTests {
             #expect(isSubscribed)
             await started.wait()
             try await bus.route("app://burst")
-            #expect(try await reading.value == ["0 false", "8 true", "9 false"])
+            // The server has possibly sent the first message before it dropped others.
+            let seen = try await reading.value
+            #expect(seen.suffix(2) == ["8 true", "9 false"] && seen.count <= 3, "\(seen)")
         }
     }
 

@@ -124,6 +124,17 @@ struct FrameReaderTests {
     }
 
     @Test
+    func `a message with line breaks between its tokens is sent as one line`() throws {
+        let message = Array("{\"text\":[1,\n{\"id\":2}\r\n]}".utf8)
+        let frames = Array("{\"first\":\n1}".utf8)
+        var output = FrameReader.Framing.lines.frame(frames)
+        FrameReader.Framing.lines.append(message, to: &output)
+        #expect(String(decoding: output, as: UTF8.self) == "{\"first\": 1}\n{\"text\":[1, {\"id\":2}  ]}\n")
+        let headers = FrameReader.Framing.headers.frame(message)
+        #expect(headers.suffix(message.count).elementsEqual(message))
+    }
+
+    @Test
     func `random bytes end in frames or a typed error, and never trap`() {
         var generator = SystemRandomNumberGenerator()
         let alphabet = Array("{}[]\"\\:,\r\n Content-Length: 0123456789".utf8) + [0, 0x80, 0xFF]
