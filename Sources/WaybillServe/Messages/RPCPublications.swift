@@ -62,11 +62,16 @@ package struct RPCPublications: Sendable {
     /// The size of the next message, in bytes.
     var sizeOfNext: Int { (self.rest.first ?? nil)?.text.range.count ?? 0 }
 
-    /// The time that the caller waits for the first message; nil if it waits without a limit.
+    /// The longest time for which a message may wait; nil if a message may wait without a limit.
     var timeLeft: Duration? {
-        let own = self.areMessages ? (self.rest.first ?? nil)?[RPCParameters.reservedKey] : nil
-        guard let own else { return self.attachment.timeLeft }
-        return (try? RPCAttachment(own))?.timeLeft
+        var longest: Duration?
+        for node in self.rest {
+            let own = self.areMessages ? node?[RPCParameters.reservedKey] : nil
+            let attachment = own.flatMap { try? RPCAttachment($0) } ?? self.attachment
+            guard let timeLeft = attachment.timeLeft else { return nil }
+            longest = max(longest ?? timeLeft, timeLeft)
+        }
+        return longest
     }
 
     mutating func dropAll() { self.rest = [] }

@@ -169,18 +169,19 @@ extension RPCSession {
         start(self, work)
     }
 
-    /// Returns the request for the bus.
+    /// Returns the request for the bus; `arrival` is nil for a message that has just arrived.
     func request(
         _ url: String,
         values: PassedValues?,
         attachment: RPCAttachment,
-        from peer: ExternalRequest.Peer
+        from peer: ExternalRequest.Peer,
+        arrivedAt arrival: ContinuousClock.Instant? = nil
     ) -> ExternalRequest {
         ExternalRequest(
             url: url,
             passed: values,
             headers: attachment.headers,
-            deadline: attachment.timeLeft.map { self.eventLoop.time.instant + $0 },
+            deadline: attachment.timeLeft.map { (arrival ?? self.eventLoop.time.instant) + $0 },
             hops: attachment.hops,
             payload: attachment.payload,
             correlationID: attachment.correlationID,

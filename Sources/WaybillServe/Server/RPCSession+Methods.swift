@@ -131,13 +131,14 @@ extension RPCSession {
     private func publish(_ parameters: RPCParameters, _ number: ServedRequests.Number) throws(RPCFailure) {
         let publications = try RPCPublications(parameters)
         self.connection?.bucket.charge(publications.count - 1)
-        let deadline = publications.timeLeft.map { self.eventLoop.time.instant + $0 }
+        let arrival = self.eventLoop.time.instant
+        let deadline = publications.timeLeft.map { arrival + $0 }
         try self.inTurn(number, deadline: deadline) { session, _ in
             session.respond(to: number) { session in
                 // The messages are decoded here and not before, because a message that waits uses less memory
                 // as text.
                 var (rest, requests) = (publications, [ExternalRequest]())
-                while !rest.isEmpty { requests.append(try session.next(of: &rest)) }
+                while !rest.isEmpty { requests.append(try session.next(of: &rest, arrival)) }
                 var taken = 0
                 for request in requests {
                     taken += try await session.bus.publish(request)
@@ -169,13 +170,18 @@ extension RPCSession {
         }
     }
 
-    private func next(of publications: inout RPCPublications) throws(RPCFailure) -> ExternalRequest {
+    /// Returns the request for the next message; `arrival` is nil for a message that has just arrived.
+    private func next(
+        of publications: inout RPCPublications,
+        _ arrival: ContinuousClock.Instant? = nil
+    ) throws(RPCFailure) -> ExternalRequest {
         let element = try publications.next()
         return self.request(
             element.url,
             values: element.values,
             attachment: element.attachment,
-            from: self.peerWithoutID
+            from: self.peerWithoutID,
+            arrivedAt: arrival
         )
     }
 
