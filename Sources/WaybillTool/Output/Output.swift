@@ -12,11 +12,17 @@ internal import Glibc
 enum Output {
     /// Returns the text of a file.
     static func text(ofFile path: String) throws(FileError) -> String {
+        let data: Data
         do {
-            return try String(contentsOf: URL(filePath: path), encoding: .utf8)
+            // A pipe is read as well, for example `/dev/stdin` or `<(command)` of a shell.
+            data = try FileHandle(forReadingFrom: URL(filePath: path)).readToEnd() ?? Data()
         } catch {
             throw FileError(path, .unreadable, because: error.localizedDescription)
         }
+        guard let text = String(validating: data, as: UTF8.self) else {
+            throw FileError(path, .unreadable, because: "the file is not UTF-8 text")
+        }
+        return text
     }
 
     /// Whether standard output is a terminal that can move its cursor.
@@ -41,8 +47,18 @@ enum Output {
         try self.write(lines.map { self.printable(String($0)) + "\n" }.joined())
     }
 
-    /// Writes a line of JSON.
-    static func write(json: String) throws { try self.write(lines: [json]) }
+    /// Writes JSON as one line.
+    ///
+    /// A value from another process may contain tabs and line breaks, which in JSON are always white space
+    /// between two tokens.
+    static func write(json: String) throws { try self.write(lines: [self.line(ofJSON: json)]) }
+
+    /// Returns JSON without line breaks and tabs.
+    static func line(ofJSON json: String) -> String {
+        let space: Set<Unicode.Scalar> = ["\t", "\n", "\r"]
+        let scalars = json.unicodeScalars.map { space.contains($0) ? " " : $0 }
+        return String(String.UnicodeScalarView(scalars))
+    }
 
     /// Writes a line to standard error.
     static func complain(_ line: String) {
@@ -51,7 +67,8 @@ enum Output {
 
     /// Returns a text with its control characters escaped, because a terminal might execute them.
     ///
-    /// In JSON, control characters occur only in strings, where the escape has the same meaning.
+    /// In JSON, other control characters than white space occur only in strings, where the escape has the
+    /// same meaning.
     static func printable(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: Self.isControl) else { return text }
         var printable = ""

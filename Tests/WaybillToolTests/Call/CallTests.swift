@@ -140,5 +140,24 @@ import WaybillTestSupport
         #expect(Output.printable("\"a\u{9B}31m\u{7F}b\"") == "\"a\\u009b31m\\u007fb\"")
         #expect(Output.printable("\"ü €\"") == "\"ü €\"")
     }
+
+    @Test func `JSON with white space between its tokens is printed as one line of JSON`() {
+        #expect(Output.line(ofJSON: "{\"a\":[1,\t2,\r\n3]}") == "{\"a\":[1, 2,  3]}")
+    }
+
+    @Test func `a file in an argument may be a pipe, and must be UTF-8`() throws {
+        let pipe = Pipe()
+        try pipe.fileHandleForWriting.write(contentsOf: Data("app://a\n".utf8))
+        try pipe.fileHandleForWriting.close()
+        let path = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
+        #expect(try Output.text(ofFile: path) == "app://a\n")
+        let invalid = Pipe()
+        try invalid.fileHandleForWriting.write(contentsOf: Data([0xFF]))
+        try invalid.fileHandleForWriting.close()
+        let error = #expect(throws: FileError.self) {
+            try Output.text(ofFile: "/dev/fd/\(invalid.fileHandleForReading.fileDescriptor)")
+        }
+        #expect(error?.status == .unreadable)
+    }
 }
 #endif
