@@ -76,7 +76,8 @@ package struct DocumentOptions: ParsableArguments {
         if let site {
             try FileManager.default.createDirectory(atPath: site, withIntermediateDirectories: true)
             try Data(document.text(as: .site).utf8).write(
-                to: URL(filePath: site).appending(path: "index.html")
+                to: URL(filePath: site).appending(path: "index.html"),
+                options: .atomic
             )
             return try print("\(site)/index.html: \(document.routes.count) routes")
         }

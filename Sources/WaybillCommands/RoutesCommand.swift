@@ -1,6 +1,7 @@
 #if Tool
 
 public import ArgumentParser
+internal import Foundation
 internal import Waybill
 internal import WaybillDocuments
 
@@ -80,16 +81,27 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
             ? bus.validate(urls: self.urls, services: Program.neededServices)
                 + bus.validate(serviceNames: self.services) : []
         if self.check {
-            for problem in problems { print(problem) }
+            for problem in problems { try Self.write("\(problem)") }
         } else if self.document.isAsked {
             let title = self.document.title(or: Self.programName)
             let scope: DocumentScope = self.exposed ? .exposed : .all
             let document = bus.document(title: title, version: self.document.version, of: scope)
-            try self.document.write(document) { print($0) }
+            try self.document.write(document) { try Self.write($0) }
         } else {
-            print(try RouteList(bus.routeDescriptions).text(as: self.json ? .json : self.format))
+            try Self.write(try RouteList(bus.routeDescriptions).text(as: self.json ? .json : self.format))
         }
         return problems
+    }
+
+    /// Writes a text and a line break to standard output.
+    ///
+    /// `print` would not report that a disk is full or that the reader has closed the pipe.
+    private static func write(_ text: String) throws {
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data("\(text)\n".utf8))
+        } catch {
+            throw ExitCode.failure
+        }
     }
 
     /// The file name of the running program.
