@@ -237,14 +237,15 @@ extension Set: CompoundSchema {
 extension Dictionary: CompoundSchema {
     static func schema(in registry: inout SchemaRegistry) -> ValueSchema {
         let value = registry.schema(of: Value.self)
-        if Key.self == String.self || Key.self is any CodingKeyRepresentable.Type {
-            return .dictionary(of: value)
-        }
+        // `Int` is `CodingKeyRepresentable` as well, but its keys must be numbers.
         if Key.self == Int.self {
             return ValueSchema([
                 "type": "object", "additionalProperties": value.tree,
                 "propertyNames": ["pattern": "^(0|-?[1-9][0-9]{0,17})$"],
             ])
+        }
+        if Key.self == String.self || Key.self is any CodingKeyRepresentable.Type {
+            return .dictionary(of: value)
         }
         let reason = "an array of alternating keys and values"
         return ValueSchema([

@@ -102,6 +102,12 @@ struct SchemaTests {
     }
     struct Opaque {}
 
+    @Test func `the keys of a dictionary with numbers as keys must be numbers`() {
+        var registry = SchemaRegistry()
+        #expect(registry.schema(of: [Int: String].self).json.contains("propertyNames"))
+        #expect(!registry.schema(of: [String: Int].self).json.contains("propertyNames"))
+    }
+
     private func schemas(of type: any Any.Type) -> (String, [String: String]) {
         var registry = SchemaRegistry()
         let schema = registry.schema(of: type)
