@@ -11,7 +11,8 @@ public final class Stub: Sendable {
     private struct State {
         var messages: [Message] = []
         var registration: Registration?
-        var waiters: [(count: Int, waiter: CheckedContinuation<Void, Never>)] = []
+        var waiters: [Int: (count: Int, waiter: CheckedContinuation<Void, Never>)] = [:]
+        var lastWaiter = 0
     }
 
     private let state = Locked(State())
@@ -24,16 +25,26 @@ public final class Stub: Sendable {
     /// The number of messages that the stub has received.
     public var callCount: Int { self.state.withLock { $0.messages.count } }
 
-    /// Waits until the stub has been called, without a time limit.
+    /// Waits until the stub has been called, or the task is cancelled, without a time limit.
     ///
     /// - Parameter count: The number of calls to wait for.
     public func called(_ count: Int = 1) async {
-        await withCheckedContinuation { waiter in
-            let isOver = self.state.withLock { state in
-                if state.messages.count < count { state.waiters.append((count, waiter)) }
-                return state.messages.count >= count
+        let number = self.state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                let waits = self.state.withLock { state in
+                    // A task that is cancelled before this point must not wait.
+                    guard state.messages.count < count, !Task.isCancelled else { return false }
+                    state.waiters[number] = (count, waiter)
+                    return true
+                }
+                if !waits { waiter.resume() }
             }
-            if isOver { waiter.resume() }
+        } onCancel: {
+            self.state.withLock { $0.waiters.removeValue(forKey: number) }?.waiter.resume()
         }
     }
 
@@ -47,9 +58,9 @@ public final class Stub: Sendable {
         let (place, waiters) = self.state.withLock { state in
             state.messages.append(message)
             let count = state.messages.count
-            let waiters = state.waiters.filter { $0.count <= count }.map(\.waiter)
-            state.waiters.removeAll { $0.count <= count }
-            return (count - 1, waiters)
+            let ready = state.waiters.filter { $0.value.count <= count }
+            for number in ready.keys { state.waiters[number] = nil }
+            return (count - 1, ready.values.map(\.waiter))
         }
         for waiter in waiters { waiter.resume() }
         return place

@@ -33,6 +33,16 @@ struct StubTests {
         #expect(await caller.value?.code == .cancelled)
     }
 
+    @Test func `a task that waits for a call of a stub ends when it is cancelled`() async throws {
+        let stub = try self.bus.stub("app://slow", .never)
+        let waiter = Task { await stub.called() }
+        // The task waits, or is cancelled before it waits.
+        await Task.yield()
+        waiter.cancel()
+        await waiter.value
+        #expect(stub.callCount == 0)
+    }
+
     @Test func `a stub can answer with a closure, and keeps its messages`() async throws {
         let stub = try self.bus.stub("app://user/:uid") { message in "user \(message.parameters["uid"] ?? "")"
         }
