@@ -4,10 +4,11 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import WaybillRouting
 
-/// Reads the body of a stream of events, and fails when the stream is silent for too long.
+/// Reads the body of a response, and fails when the server is silent for too long.
 ///
-/// A gateway sends a comment after each interval in which it has sent no event. If three of these comments
-/// are missing, the other end of the connection has vanished without closing the connection.
+/// The time limit of the HTTP client ends with the head of the response. In a stream of events, a gateway
+/// sends a comment after each interval in which it has sent no event. If three of these comments are missing,
+/// the other end of the connection has vanished without closing the connection.
 actor EventBody {
     private var parts: HTTPClientResponse.Body.AsyncIterator
     private let silence: Duration
@@ -40,8 +41,22 @@ actor EventBody {
         guard reading.isCancelled, !Task.isCancelled else { return try part.get() }
         throw RoutingError(
             .unreachable,
-            message: "the gateway has sent nothing for \(self.silence): its heartbeats are missing"
+            message: "the gateway has sent nothing for \(self.silence)"
         )
+    }
+
+    /// Returns all remaining parts as one array.
+    ///
+    /// - Throws: `unreachable` after too long a silence, `NIOTooManyBytesError` if there are more than
+    /// `limit`
+    ///   bytes, or the error of the HTTP client.
+    func collect(upTo limit: Int) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while let part = try await self.next() {
+            bytes += part.readableBytesView
+            if bytes.count > limit { throw NIOTooManyBytesError(maxBytes: limit) }
+        }
+        return bytes
     }
 
     private func read() async throws -> ByteBuffer? {

@@ -63,7 +63,7 @@ public struct GatewayConnector: Connector {
         do {
             let deadline = NIODeadline.now() + TimeAmount(min(left, .seconds(86_400 * 365)))
             let response = try await self.client.execute(request, deadline: deadline)
-            try await Self.check(response, url: url)
+            try await Self.check(response, of: self.client, url: url)
             return try await self.read(response, for: message, url: url)
         } catch {
             throw RoutingError.web(error, url: url)
@@ -152,10 +152,14 @@ public struct GatewayConnector: Connector {
     }
 
     /// Throws the error in the body of a response whose status is the status of a failure.
-    static func check(_ response: HTTPClientResponse, url: String) async throws {
+    static func check(
+        _ response: HTTPClientResponse,
+        of client: HTTPClient,
+        url: String
+    ) async throws {
         guard response.status.code >= 400 else { return }
-        let problem = try await response.body.collect(upTo: Self.limit)
-        throw Self.error(Array(problem.readableBytesView), status: response.status.code, url: url)
+        let problem = try await EventBody(response, of: client).collect(upTo: Self.limit)
+        throw Self.error(problem, status: response.status.code, url: url)
     }
 
     /// Returns the error that the problem details (RFC 9457) in a body describe.

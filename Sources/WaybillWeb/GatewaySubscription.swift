@@ -164,7 +164,7 @@ private struct Reader {
         var request = self.request
         if !self.lastID.isEmpty { request.headers.add(name: "Last-Event-ID", value: self.lastID) }
         let response = try await self.client.execute(request, timeout: TimeAmount(EventBody.silence))
-        try await GatewayConnector.check(response, url: self.pattern)
+        try await GatewayConnector.check(response, of: self.client, url: self.pattern)
         let type = response.headers.first(name: "Content-Type") ?? "no content type"
         guard response.status == .ok, type.hasPrefix("text/event-stream") else {
             throw RoutingError(
@@ -212,9 +212,9 @@ extension GatewayConnector: RemoteConnector {
         do {
             let request = self.request(for: url, accept: "application/json")
             let response = try await self.client.execute(request, timeout: .seconds(60))
-            try await Self.check(response, url: url)
-            let body = try await response.body.collect(upTo: Self.limit)
-            return try Self.json(Array(body.readableBytesView), url: url).string ?? ""
+            try await Self.check(response, of: self.client, url: url)
+            let body = try await EventBody(response, of: self.client).collect(upTo: Self.limit)
+            return try Self.json(body, url: url).string ?? ""
         } catch {
             let error = RoutingError.web(error, url: url)
             throw error as? RoutingError
