@@ -28,12 +28,19 @@ package actor OrdersModule {
             try await self.bus.route("app://catalog/reserve", parameters: ["lines": lines])
         } catch {
             // Lines that cannot be ordered return to the cart.
-            let back: [String: any Sendable] = ["session": session, "lines": lines]
-            try await self.bus.route("app://cart/restore", parameters: back)
+            try await self.restore(lines, session)
             throw error
         }
-        let order = Order(id: self.orders.count + 1, user: user, lines: lines)
-        try await self.save(order)
+        // An earlier order may be missing in the storage, so the number of orders could be the ID of one.
+        let order = Order(id: (self.orders.keys.max() ?? 0) + 1, user: user, lines: lines)
+        do {
+            try await self.save(order)
+        } catch {
+            self.orders[order.id] = nil
+            try await self.bus.route("app://catalog/release", parameters: ["lines": lines])
+            try await self.restore(lines, session)
+            throw error
+        }
         self.log("\(user.name) placed order \(order.id) for \(order.total)")
         return order
     }
@@ -83,6 +90,12 @@ package actor OrdersModule {
         }
         self.log("\(order.user.name) cancelled order \(id)")
         return order
+    }
+
+    /// Returns lines to the customer's cart.
+    private func restore(_ lines: [CartLine], _ session: SessionToken?) async throws {
+        let parameters: [String: any Sendable] = ["session": session, "lines": lines]
+        try await self.bus.route("app://cart/restore", parameters: parameters)
     }
 
     private func refund(_ id: Order.ID, _ session: SessionToken?) async throws {

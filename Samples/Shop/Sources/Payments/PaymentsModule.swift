@@ -47,6 +47,8 @@ package actor PaymentsModule {
                 self.receipts[order]?.isRefunded == false
             {
                 self.receipts[order] = nil
+                // A receipt that stayed in the file would allow a refund after the shop has started again.
+                try await self.storage?.delete(receipt)
             }
             throw error
         }
@@ -78,7 +80,8 @@ package actor PaymentsModule {
     ///
     /// Creates the receipt unless an earlier payment has created it.
     private func savedReceipt(for order: Order) async throws -> Receipt {
-        // A paid order without a receipt could not be refunded, so the receipt is saved before the order is paid.
+        // A paid order without a receipt could not be refunded, so the receipt is saved before the order is
+        // paid.
         if let receipt = self.receipts[order.id] {
             try await self.storage?.save(receipt)
             return receipt

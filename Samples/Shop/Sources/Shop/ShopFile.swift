@@ -53,6 +53,12 @@ struct ShopFile: ShopStorage {
         }
     }
 
+    func delete(_ receipt: Receipt) async throws {
+        try await self.store.transaction { transaction in
+            try transaction.execute("DELETE FROM receipts WHERE id = ?", receipt.order)
+        }
+    }
+
     /// Returns the orders in the file.
     func orders() async throws -> [Order] { try await self.values("SELECT text FROM orders ORDER BY id") }
 

@@ -7,4 +7,7 @@ public protocol ShopStorage: Sendable {
 
     /// Saves a receipt, and replaces its older state.
     func save(_ receipt: Receipt) async throws
+
+    /// Deletes a receipt whose payment was rejected.
+    func delete(_ receipt: Receipt) async throws
 }
