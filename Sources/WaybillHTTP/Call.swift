@@ -77,8 +77,8 @@ extension WaybillGateway {
         return response
     }
 
-    /// Returns the response for a reply, whose body is either JSON or an event, or a problem if too many bytes
-    /// of replies are unread.
+    /// Returns the response for a reply, whose body is either JSON or an event, or a problem if too many
+    /// bytes of replies are unread.
     private func response(
         _ reply: CallReply,
         to request: Request,
@@ -133,14 +133,21 @@ extension WaybillGateway {
         }
         return try self.streams.response(to: request, from: client) { sink in
             defer { work.endPart() }
+            // The handler of the call sees the problem of a progress reply first, and may replace it.
+            let refusal = Locked<Problem?>(nil)
             do {
                 let reply = try await self.bus.route(external) { value in
-                    try await self.send("progress", value, to: sink, of: client)
-                    return ()
+                    do {
+                        return try await self.send("progress", value, to: sink, of: client)
+                    } catch let problem as Problem {
+                        refusal.withLock { $0 = problem }
+                        throw problem
+                    }
                 }
                 try await self.send("reply", reply.content, to: sink, of: client)
             } catch {
-                let problem = error as? Problem ?? self.problem(error, at: external.url)
+                let problem =
+                    refusal.withLock { $0 } ?? error as? Problem ?? self.problem(error, at: external.url)
                 await sink.send(ServerSentEvent("failure", problem.json))
             }
         }

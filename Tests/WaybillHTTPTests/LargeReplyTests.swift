@@ -19,8 +19,14 @@ struct LargeReplyTests {
     init() throws {
         let large = String(repeating: "x", count: Self.size - 2)
         try self.bus.register("app://large") { _ in large }
+        try self.bus.register("app://progress") { message async -> String in
+            await message.reply(with: large)
+            return "small"
+        }
         try self.bus.register("app://small") { _ in "small" }
-        for pattern in ["app://large", "app://small"] { try self.bus.expose(pattern, for: .reads) }
+        for pattern in ["app://large", "app://progress", "app://small"] {
+            try self.bus.expose(pattern, for: .reads)
+        }
     }
 
     @Test
@@ -34,6 +40,9 @@ struct LargeReplyTests {
             let events = try await server.events(.POST, "app/large")
             let event = try await events.next()
             #expect(event?.name == "failure" && event?.data.contains("unread replies") == true)
+            let progress = try await server.events(.POST, "app/progress")
+            let refused = try await progress.next()
+            #expect(refused?.name == "failure" && refused?.data.contains("unread replies") == true)
             #expect(try await server.send(.GET, "app/small").status == 200)
             // The place is free when the reply has been read.
             let body = try await unread?.body.collect(upTo: Self.size)
