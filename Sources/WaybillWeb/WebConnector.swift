@@ -35,8 +35,8 @@ internal import WaybillRouting
 ///
 /// A fragment without a scheme is a position in a web page, and not a return URL.
 ///
-/// To open URLs in a browser or in a view of the program instead of fetching them, connect a
-/// `WebDestination`.
+/// To open URLs in a browser or in a view of the program instead of fetching them, connect a `WebDestination`
+/// of `WaybillCompatibility`.
 ///
 /// ``init(configuration:)`` and ``init(client:configuration:)`` describe the shutdown of the HTTP client.
 public struct WebConnector: Connector {

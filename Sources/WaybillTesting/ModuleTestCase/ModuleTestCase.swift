@@ -12,12 +12,12 @@ public import Waybill
 /// print(report)
 /// ```
 ///
-/// **Conventions.** At least one route must have the scheme. `connectModules()` also counts: it connects the
-/// scheme to the module of the same name, and each URL then names a method. Each route must have a handler
-/// and be reachable. Each parameter that a route requires must have a type for which values can be generated,
-/// or be among the given values or arguments. The options can add three more checks: each route is
-/// documented, modules and methods have the names that the URLs contain, and all routes of a configuration
-/// are registered.
+/// **Conventions.** At least one route must have the scheme. `connectModules()` of `WaybillCompatibility`
+/// also counts: it connects the scheme to the module of the same name, and each URL then names a method. Each
+/// route must have a handler and be reachable. Each parameter that a route requires must have a type for
+/// which values can be generated, or be among the given values or arguments. The options can add three more
+/// checks: each route is documented, modules and methods have the names that the URLs contain, and all routes
+/// of a configuration are registered.
 ///
 /// **Correct URLs.** Each route receives URLs with generated values of the correct types, a number of times.
 /// The routes of a configuration are included. A route may reply. By default, a route may also fail with

@@ -47,7 +47,8 @@ struct ModuleTestRun {
         if self.routes.isEmpty {
             let schemes = Set(self.test.bus.routes.map(\.pattern.scheme)).sorted().joined(separator: ", ")
             let module = self.namesakes.first?.module
-            let advice = module.map { "; `bus.connectModules()` connects the scheme to \($0)" } ?? ""
+            let call = "`bus.connectModules()` of WaybillCompatibility"
+            let advice = module.map { "; \(call) connects the scheme to \($0)" } ?? ""
             let text = "no route of the bus has this scheme; the schemes with routes are: \(schemes)\(advice)"
             self.note("", url: "", text: text)
         }

@@ -244,7 +244,8 @@ struct ModuleTestCaseTests {
         let test = ModuleTestCase(scheme: "return", on: self.bus, options: options)
         let unconnected = await test.report().problems.map(\.message)
         #expect(unconnected.count == 1)
-        #expect(unconnected[0].contains("`bus.connectModules()` connects the scheme to ReturnController"))
+        #expect(unconnected[0].contains("`bus.connectModules()` of WaybillCompatibility connects the scheme"))
+        #expect(unconnected[0].contains("to ReturnController"))
         try self.bus.connectModules()
         // COCRouter's `<id>` at the end of a pattern is a rest too.
         try self.bus.load(["return://one/<path:id>": "detail"])
