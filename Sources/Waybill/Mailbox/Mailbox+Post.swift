@@ -6,8 +6,8 @@ internal import WaybillRouting
 extension Mailbox {
     /// Enqueues a message that no caller awaits, even if its sender is on the loop.
     ///
-    /// `hasSlot` states whether the sender has already taken a slot. If the queue rejects the message, settles
-    /// the message for `sender` and returns the reason.
+    /// `hasSlot` states whether the sender has already taken a slot. If the queue rejects the message,
+    /// settles the message for `sender` and returns the reason.
     @inline(__always)
     @discardableResult
     nonisolated func post(
@@ -15,7 +15,10 @@ extension Mailbox {
         for sender: Recipient = .nobody,
         hasSlot: Bool = false
     ) -> RoutingError? {
-        if self.heldLoop.isShutDown { return envelope.reject(for: sender, RoutingError.loopShutDown) }
+        // A slot is given back when the queue rejects its messages at the end of the loop.
+        if !hasSlot, self.heldLoop.isShutDown {
+            return envelope.reject(for: sender, RoutingError.loopShutDown)
+        }
         // A closure cannot consume a captured value, so the closure takes the envelope out of this variable.
         var rest: Envelope? = consume envelope
         if self.act(on: self.withQueue({ $0.send(&rest, hasSlot: hasSlot) })) { return nil }

@@ -55,7 +55,12 @@ struct ClaimedNames {
     var values: some Sequence<String> { self.identifiers.values }
 
     /// The identifier for a name, which must have been claimed.
-    subscript(name: String) -> String { self.identifiers[name, default: ""] }
+    subscript(name: String) -> String {
+        guard let identifier = self.identifiers[name] else {
+            preconditionFailure("internal error: the name \(name) has not been claimed")
+        }
+        return identifier
+    }
 
     func map(_ transform: (String) -> String) -> Self {
         Self(identifiers: self.identifiers.mapValues(transform))
@@ -71,7 +76,7 @@ struct TypeNames {
     /// The names of the classes of routes, by the names of their namespaces.
     let routes: ClaimedNames
 
-    /// Claims the names for a client with a name, which uses the reserved names itself.
+    /// Claims the names for a client; `name` is the name of the client, which uses the reserved names itself.
     init(_ model: ClientModel, client name: String, reserved: Set<String>) {
         var scope = NameScope(.pascal, reserved: reserved.union([name]), suffix: "Value")
         self.types = scope.claim(model.declarations.map(\.name))

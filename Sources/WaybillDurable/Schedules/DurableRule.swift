@@ -71,7 +71,7 @@ public struct DurableRule: Sendable {
                 of: expression,
                 after: Int((Double(time) / 1_000).rounded(.down))
             )
-            // The rule has a date, which occurs again within the years that the calendar searches.
+            // Each date of a rule occurs again within the years that the calendar searches.
             return next.map { $0 * 1_000 } ?? .max
         }
     }

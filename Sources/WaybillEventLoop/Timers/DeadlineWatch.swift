@@ -35,6 +35,7 @@ package enum DeadlineWatch: Sendable {
         )
     }
 
+    /// Stops watching the deadline, unless it has passed.
     package func cancel() {
         switch self {
         case .timer(let timer): timer.cancel()
