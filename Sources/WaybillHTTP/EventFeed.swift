@@ -235,12 +235,12 @@ final class EventFeed: Sendable {
             writeRest(&writer)
             writer.raw("}")
             var bytes = ByteBuffer()
-            bytes.writeLine(writer.bytes[...])
+            bytes.writeBytes(JSONLine.joined(writer.bytes[...]))
             bytes.writeString("\n")
             return bytes
         }
         var bytes = ByteBuffer(string: "event: message\ndata: ")
-        bytes.writeLine(start)
+        bytes.writeBytes(JSONLine.joined(start))
         return FeedEvent(start: self.store.add(bytes), keepsComma: keepsComma, rest: rest)
     }
 }
@@ -251,19 +251,6 @@ extension JSONWriter {
         guard let json = try? JSONWriter.encoded(value) else { return }
         self.name(name)
         self.raw(json[...])
-    }
-}
-
-extension ByteBuffer {
-    /// Appends JSON as one line.
-    ///
-    /// A line break in JSON is always white space.
-    fileprivate mutating func writeLine(_ json: some Collection<UInt8>) {
-        if json.contains(where: { $0 == 0x0A || $0 == 0x0D }) {
-            self.writeBytes(json.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
-        } else {
-            self.writeBytes(json)
-        }
     }
 }
 
@@ -337,12 +324,10 @@ struct EventLog: Sendable {
         case end
     }
 
-    mutating func append(_ event: FeedEvent) { self.add(event) }
-
     /// Records that the feed has missed a number of messages.
     mutating func skip(_ missed: Int) {
         guard missed >= self.limit else {
-            for _ in 0..<missed { self.add(nil) }
+            for _ in 0..<missed { self.append(nil) }
             return
         }
         let last = self.lastNumber + missed
@@ -350,7 +335,8 @@ struct EventLog: Sendable {
         self.firstNumber = last - self.limit + 1
     }
 
-    private mutating func add(_ event: FeedEvent?) {
+    /// Appends an event; nil for a message that the feed has missed.
+    mutating func append(_ event: FeedEvent?) {
         self.events.append(event)
         if self.events.count > self.limit {
             self.events.removeFirst()

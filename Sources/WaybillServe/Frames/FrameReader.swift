@@ -238,30 +238,12 @@ extension FrameReader.Framing {
         return frame
     }
 
-    /// Whether a message has line breaks, which in JSON are always white space between two tokens.
-    ///
-    /// A value from another process may contain line breaks. If they were sent, the peer would read each line
-    /// as a message, and the author of the value could insert messages into the connection.
-    private static func hasLineBreaks(_ message: [UInt8]) -> Bool {
-        let bytes = message.span
-        // The loop does not end early, so that the compiler can compare many bytes at once.
-        var breaks: UInt8 = 0
-        for index in bytes.indices { breaks |= self.isLineBreak(bytes[index]) ? 1 : 0 }
-        return breaks != 0
-    }
-
-    private static func isLineBreak(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D }
-
     /// Appends a message as a frame.
     func append(_ body: [UInt8], to output: inout [UInt8]) {
         switch self {
         case .lines:
             if output.isEmpty { output.reserveCapacity(body.count + 1) }
-            if Self.hasLineBreaks(body) {
-                output += body.map { Self.isLineBreak($0) ? UInt8(ascii: " ") : $0 }
-            } else {
-                output += body
-            }
+            output += JSONLine.joined(body[...])
             output.append(UInt8(ascii: "\n"))
         case .headers:
             output += "Content-Length: \(body.count)\r\n\r\n".utf8
