@@ -6,7 +6,7 @@ internal import WaybillRouting
 package struct FormItems {
     private var texts: [String: [String]] = [:]
     /// The number of items.
-    package private(set) var count = 0
+    package var count: Int { self.texts.values.reduce(0) { $0 + $1.count } }
 
     /// Creates items from a text such as `a=1&b=2`, which is percent-encoded.
     ///
@@ -20,7 +20,6 @@ package struct FormItems {
                 omittingEmptySubsequences: false
             )
             let name = try Self.text(parts[0])
-            self.count += 1
             self.texts[name, default: []].append(parts.count == 2 ? try Self.text(parts[1]) : "")
         }
     }
