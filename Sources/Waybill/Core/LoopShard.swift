@@ -104,6 +104,13 @@ extension LoopShard {
     }
 }
 
+extension LoopShard.Frame {
+    @inline(__always)
+    init(of message: borrowing Message) {
+        self.init(hops: message.hops, expiry: message.expiry, id: message.id.rawValue)
+    }
+}
+
 // The snapshots of the routes and the subscribers. Only the loop's thread may use these members.
 extension LoopShard {
     /// The current routes; nil when the table has changed so recently that a lookup under the lock costs less
@@ -185,11 +192,4 @@ actor LoopIsolation: LoopBound {
     nonisolated let eventLoop: EventLoop
 
     init(_ eventLoop: EventLoop) { self.eventLoop = eventLoop }
-}
-
-extension LoopShard.Frame {
-    @inline(__always)
-    init(of message: borrowing Message) {
-        self.init(hops: message.hops, expiry: message.expiry, id: message.id.rawValue)
-    }
 }

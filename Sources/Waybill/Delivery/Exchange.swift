@@ -43,9 +43,9 @@ final class Exchange: Sendable {
         self.recipient = recipient
         self.returnPath = message.returnPath
         self.core = core
+        self.isCounted = ticket != nil
         // A message without hops was not sent by a handler, so no handler waits for it. A message of a
         // middleware's attempt has no ticket.
-        self.isCounted = ticket != nil
         self.caller = message.hops > 0 || !self.isCounted ? DeliveryContext.waiting : nil
         self.state = Locked(State(of: message, ticket: ticket, handler: handler))
     }
@@ -60,12 +60,12 @@ final class Exchange: Sendable {
         return .exchange(self)
     }
 
+    func endRunning() { self.runner.store(CurrentTask.none, ordering: .relaxed) }
+
     /// Returns the result of the delivery for the caller.
     func result(_ outcome: Outcome) -> DeliveryResult {
         DeliveryResult(id: self.id, outcome: outcome, returnPath: self.returnPath)
     }
-
-    func endRunning() { self.runner.store(CurrentTask.none, ordering: .relaxed) }
 
     /// Ends the exchange and resumes the caller, unless the exchange is already over.
     ///

@@ -73,8 +73,9 @@ struct SubscriptionBufferState {
         return .message(message, queued)
     }
 
-    /// Returns the number of messages that the reader has missed between the last taken message and the last
-    /// call of this method.
+    /// Returns the number of messages before the last taken message that the reader has missed.
+    ///
+    /// Each missed message is returned once.
     mutating func takeMissed() -> Int {
         defer { self.missed = 0 }
         return self.missed

@@ -8,7 +8,7 @@ internal import Glibc
 ///
 /// Each connection needs one descriptor.
 package enum DescriptorLimit {
-    /// The limit at the time of the call; `Int.max` if there is no limit.
+    /// The limit at the time of the call; `Int.max` if the system sets none.
     package static var current: Int {
         #if canImport(Darwin)
         let resource = RLIMIT_NOFILE
