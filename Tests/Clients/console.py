@@ -292,6 +292,8 @@ def payment(page, shop, folder):
     """Checks the diagram of a payment and the three files with its flow."""
     view(page, "live")
     page.run("document.activeElement.blur()")
+    # Without a filter, the other messages of the load could push the payment off the screen before the click.
+    write(page, "pattern", "app://payments/**")
     asyncio.run(pay(shop))
     open_row(page, "payments/pay")
     kinds = ["request", "progress", "answer", "return", "reply"]
@@ -319,6 +321,7 @@ def payment(page, shop, folder):
     assert files["svg"].startswith("<svg") and "<style" in files["svg"] and "var(" not in files["svg"], files["svg"]
     wide = page.run("(() => { const scroll = document.getElementById('diagram');"
                     "return scroll.scrollWidth <= scroll.clientWidth + 1; })()")
+    write(page, "pattern", "")
     print(f"console: a payment in {len(events)} events, as a diagram{'' if wide else ' that scrolls'} and three files")
 
 
