@@ -40,6 +40,10 @@ extension ConfigurationRegister {
         _ core: BusCore
     ) throws(ConfigurationError) -> [Target] {
         let old = self.configurations.map(\.routes)
+        // A route whose line has moved in its file keeps its target, so that callers continue to wait.
+        let earlier = old.map { routes in
+            Dictionary(routes.map { ($0.withoutSource, $1) }, uniquingKeysWith: { first, _ in first })
+        }
         let dropped = try self.takeOut(of: &table)
         let targets = Targets(in: table)
         for (index, configured) in self.configurations.enumerated() {
@@ -54,7 +58,7 @@ extension ConfigurationRegister {
                         in: table,
                         connections
                     )
-                    let target = core.target(of: entry, found, keeping: old[index][entry])
+                    let target = core.target(of: entry, found, keeping: earlier[index][entry.withoutSource])
                     let bound = try self.insert(
                         target,
                         for: entry,

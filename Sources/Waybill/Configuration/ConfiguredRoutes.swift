@@ -208,6 +208,9 @@ struct Targets {
 }
 
 extension RouteConfiguration.Entry {
+    /// The pattern and the target, without the position.
+    var withoutSource: Self { Self(pattern: self.pattern, target: self.target) }
+
     /// Whether the target is a URL and not a name.
     var isURL: Bool { self.target.contains("://") }
 }

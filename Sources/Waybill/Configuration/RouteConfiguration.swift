@@ -123,7 +123,8 @@ extension MessageBus {
     /// configuration. To change a configuration while the program runs, load the configuration again. To
     /// remove a configuration, load an empty configuration with its name. A route that is in the old and the
     /// new configuration with the same target is not affected: callers that wait for a reply of the route
-    /// continue to wait.
+    /// continue to wait. Closures cannot be compared, so a route to a destination always gets the new
+    /// closure, and callers that wait for the old closure fail with `noHandler`.
     ///
     /// Routes that were registered in code do not change. Some conventions, for example the conventions of
     /// FTRouter, replace a route whose pattern matches the same URLs. With these conventions, a configured

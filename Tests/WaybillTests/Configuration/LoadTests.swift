@@ -30,6 +30,29 @@ struct LoadTests {
     }
 
     @Test
+    func `a configured route keeps its callers when its line moves in the file`() async throws {
+        let gate = Gate()
+        let begun = Gate()
+        try self.bus.register("app://slow") { _ async -> Int in
+            begun.open()
+            await gate.wait()
+            return 7
+        }
+        func configuration(line: Int) -> RouteConfiguration {
+            let source = RouteConfiguration.Source(file: "order.yaml", line: line, key: "slow")
+            return RouteConfiguration([.init(pattern: "app://order", target: "app://slow", source: source)])
+        }
+        try self.bus.load(configuration(line: 1))
+        let bus = self.bus
+        let caller = Task { try await bus.route("app://order", as: Int.self) }
+        await begun.wait()
+        try self.bus.load(configuration(line: 2))
+        gate.open()
+        #expect(try await caller.value == 7)
+        #expect(self.bus.routes.first { $0.pattern.text == "app://order" }?.line == 2)
+    }
+
+    @Test
     func `a configured target that is a URL keeps its values, and the message keeps its URL`() async throws {
         try await self.bus.install { CatalogModule() }
         try self.bus.register("app://plain/:a/:b") { message -> String in
