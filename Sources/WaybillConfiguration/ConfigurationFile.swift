@@ -39,12 +39,10 @@ struct ConfigurationFile {
 
     /// Returns the file at a URL, or the configuration files in the folder at a URL.
     static func files(at url: URL) throws(ConfigurationError) -> [Self] {
-        var isFolder: ObjCBool = false
-        // The call writes to `isFolder` only until it returns.
-        guard unsafe FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
+        guard let isFolder = self.isFolder(url) else {
             throw ConfigurationError(.init(file: url.path), "there is no such file")
         }
-        guard isFolder.boolValue else {
+        guard isFolder else {
             guard let format = Format(url) else {
                 throw ConfigurationError(
                     .init(file: url.lastPathComponent),
@@ -59,11 +57,19 @@ struct ConfigurationFile {
                 includingPropertiesForKeys: nil
             )
             return urls.sorted { $0.lastPathComponent < $1.lastPathComponent }.compactMap { url in
-                Format(url).map { Self(url: url, format: $0) }
+                self.isFolder(url) == true ? nil : Format(url).map { Self(url: url, format: $0) }
             }
         } catch {
             throw ConfigurationError(.init(file: url.path), "the folder cannot be read: \(error)")
         }
+    }
+
+    /// Returns whether a URL, or the target of a symbolic link, is a folder; nil if there is no such file.
+    private static func isFolder(_ url: URL) -> Bool? {
+        var isFolder: ObjCBool = false
+        // The call writes to `isFolder` only until it returns.
+        let exists = unsafe FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder)
+        return exists ? isFolder.boolValue : nil
     }
 
     func entries() throws(ConfigurationError) -> [RouteConfiguration.Entry] {

@@ -184,6 +184,8 @@ final class RouteConfigurationFilesTests {
         _ = try self.write("b.yaml", "- { two: two }")
         _ = try self.write("a.json", #"[{ "one": "one" }]"#)
         _ = try self.write("notes.txt", "nothing")
+        let inner = self.folder.appending(path: "old.yaml")
+        try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: false)
         let configuration = try RouteConfiguration(contentsOf: self.folder)
         #expect(configuration.entries.map(\.pattern) == ["a://one", "b://two"])
     }
