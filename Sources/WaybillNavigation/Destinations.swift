@@ -180,16 +180,33 @@ struct LivingDestination: Sendable {
     var request: NavigationRequest
     let factory: DestinationFactory
     /// The lifetimes of the requests that made or reused the destination.
+    private var lives: [Life] = []
+
+    /// A reference to the lifetime of a request.
     ///
-    /// The callers of these requests possibly wait until the destination is removed.
-    var lives: [NavigationLife]
+    /// The reference is weak if the request has no return URL: a caller that waits, and code that keeps the
+    /// request, own the lifetime. A destination that is reused for ever would otherwise keep all requests.
+    private struct Life {
+        weak var value: NavigationLife?
+        let owned: NavigationLife?
+    }
 
     init(_ value: any Sendable, request: NavigationRequest, factory: DestinationFactory) {
         self.value = value
         self.request = request
         self.factory = factory
-        self.lives = [request.life]
     }
+
+    /// Begins the lifetime of the current request, whose destination is shown.
+    mutating func beginLife(_ close: @escaping @Sendable () async throws(RoutingError) -> Void) {
+        let life = self.request.life
+        let hasReturnURL = life.begin(close)
+        self.lives.removeAll { $0.value == nil }
+        self.lives.append(Life(value: life, owned: hasReturnURL ? life : nil))
+    }
+
+    /// Ends the lifetimes of all requests, because the destination has been removed.
+    func endLives() { for life in self.lives { life.value?.end() } }
 
     /// Returns whether a request's URL identifies this destination.
     ///

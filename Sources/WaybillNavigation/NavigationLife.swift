@@ -41,10 +41,11 @@ final class NavigationLife: Sendable {
 
     /// Begins the lifetime of a destination that is shown.
     ///
-    /// The message to the return URL is sent only when the destination is removed.
-    func begin(_ close: @escaping @Sendable () async throws(RoutingError) -> Void) {
-        self.message.holdReturn()
+    /// The message to the return URL is sent only when the destination is removed. The method returns whether
+    /// the request has a return URL.
+    func begin(_ close: @escaping @Sendable () async throws(RoutingError) -> Void) -> Bool {
         self.state.withLock { $0.close = close }
+        return self.message.holdReturn()
     }
 
     func close() async throws(RoutingError) {

@@ -152,7 +152,6 @@ extension Navigator {
             ) { _ in
                 living.value = try await Self.reused(old, for: request)
                 living.request = request
-                living.lives.append(request.life)
                 return [entry.id: living]
             }
             return (change, Shown(value: living.value, isNew: true))

@@ -58,15 +58,15 @@ extension Navigator {
             try Task.checkCancellation()
             try await Self.present(change, by: presenter)
             self.machine.commit()
-            self.living.merge(made) { $1 }
-            for (id, destination) in made {
-                for life in destination.lives {
-                    life.begin { [weak self] () async throws(RoutingError) in try await self?.remove(id) }
+            for (id, var destination) in made {
+                destination.beginLife { [weak self] () async throws(RoutingError) in
+                    try await self?.remove(id)
                 }
+                self.living[id] = destination
             }
             let gone = plan.removed.compactMap { self.living.removeValue(forKey: $0.id) }
             self.observers.tellAfter(change)
-            for life in gone.flatMap(\.lives) { life.end() }
+            for destination in gone { destination.endLives() }
             return change
         } catch {
             self.machine.giveUp()

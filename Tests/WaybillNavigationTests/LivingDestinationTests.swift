@@ -70,6 +70,26 @@ struct LivingDestinationTests {
     }
 
     @Test
+    func `a reused destination releases the requests that nobody keeps`() async throws {
+        final class Value: Sendable {}
+        struct Start: Decodable, ReusableDestination {}
+        struct Probe {
+            weak var value: Value?
+        }
+        try self.screens.navigator.register("app://start") { _ in Start() }
+        try await self.screens.open("app://root/start")
+        var probes: [Probe] = []
+        for _ in 0..<3 {
+            let value = Value()
+            probes.append(Probe(value: value))
+            try await self.bus.route("app://push/start", parameters: ["value": value])
+        }
+        // The destination has the parameters of the last request only.
+        #expect(probes.map { $0.value == nil } == [true, true, false])
+        #expect(await self.screens.links().count == 1)
+    }
+
+    @Test
     func `a destination that is closed during its step is removed after the step`() async throws {
         let gate = Gate()
         try self.screens.navigator.register("app://slow/editor") { [made] request async in

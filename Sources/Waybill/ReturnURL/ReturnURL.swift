@@ -60,8 +60,13 @@ extension Message {
 
     /// Makes the bus send no value to the return URL when the handler returns.
     ///
-    /// The calling code must call ``sendReturn(_:)`` or ``declineReturn()`` later.
-    package func holdReturn() { self.extras?.returnPath?.hold() }
+    /// The calling code must call ``sendReturn(_:)`` or ``declineReturn()`` later, unless the method returns
+    /// false because the message has no return URL.
+    package func holdReturn() -> Bool {
+        guard let path = self.extras?.returnPath else { return false }
+        path.hold()
+        return true
+    }
 }
 
 extension BusCore {
