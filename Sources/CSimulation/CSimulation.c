@@ -92,8 +92,8 @@ REPLACEMENT static void *original_function(void **cache, const char *name) {
     return original;
 }
 
-// The wall clock begins at 2026-01-01 00:00:00 UTC when the simulated time is 0.
-static const int64_t wall_clock_base = 1767225600;
+// A run begins at the simulated time of 1,000 seconds, when the wall clock is at 2026-01-01 00:00:00 UTC.
+static const int64_t wall_clock_base = 1767225600 - 1000;
 static const int64_t second = 1000000000;
 
 REPLACEMENT int clock_gettime(clockid_t clock, struct timespec *result) {
