@@ -119,7 +119,7 @@ extension Faults {
 
 extension Duration {
     /// The expression that creates this duration, in whole units.
-    fileprivate var source: String {
+    var source: String {
         let nanoseconds = self.nanoseconds
         let units: [(name: String, size: Int128)] = [
             ("seconds", 1_000_000_000), ("milliseconds", 1_000_000), ("microseconds", 1_000),

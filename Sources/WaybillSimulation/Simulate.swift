@@ -88,16 +88,41 @@ package func traceHash(
 /// The limits of a run, and of the search for a shorter run that fails in the same way.
 public struct SimulationLimits: Sendable {
     /// The greatest number of pieces of work in one run; 1,000,000 by default.
-    public var steps = 1_000_000
+    public var steps: Int
 
     /// The longest simulated time of one run; 30 days by default.
-    public var time = Duration.seconds(30 * 24 * 3600)
+    public var time: Duration
 
     /// The longest real time of the search for a shorter run; 10 seconds by default.
-    public var shrinking = Duration.seconds(10)
+    public var shrinking: Duration
 
-    /// Creates the default limits.
-    public init() {}
+    /// Creates limits.
+    ///
+    /// - Parameters:
+    ///   - steps: The greatest number of pieces of work in one run.
+    ///   - time: The longest simulated time of one run.
+    ///   - shrinking: The longest real time of the search for a shorter run.
+    public init(
+        steps: Int = 1_000_000,
+        time: Duration = .seconds(30 * 24 * 3600),
+        shrinking: Duration = .seconds(10)
+    ) {
+        self.steps = steps
+        self.time = time
+        self.shrinking = shrinking
+    }
+
+    /// The expression that creates the limits of a run, for a person who repeats a failure; nil for the
+    /// default limits.
+    ///
+    /// A run that is repeated is not made shorter, so the expression omits the limit of that search.
+    var source: String? {
+        let standard = Self()
+        var arguments: [String] = []
+        if self.steps != standard.steps { arguments.append("steps: \(self.steps)") }
+        if self.time != standard.time { arguments.append("time: \(self.time.source)") }
+        return arguments.isEmpty ? nil : "SimulationLimits(\(arguments.joined(separator: ", ")))"
+    }
 }
 
 /// An error in the use of a simulation.
@@ -208,6 +233,7 @@ extension Simulation {
             decisions: Decisions.text(of: run.decisions),
             elapsed: run.elapsed,
             faults: self.faults,
+            limits: self.limits,
             diagram: MessageDiagram(run.messages)
         )
     }

@@ -30,6 +30,7 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     /// The faults of the simulation.
     public let faults: Faults
 
+    let limits: SimulationLimits
     let diagram: MessageDiagram
 
     /// The reason of the failure, as one sentence.
@@ -50,7 +51,8 @@ public struct SimulationFailure: Error, CustomStringConvertible {
     /// The call that runs exactly this again, without the closure.
     private var call: String {
         let faults = self.faults.source.map { ", faults: \($0)" } ?? ""
-        return "simulate(seed: \(self.seed), decisions: \"\(self.decisions)\"\(faults))"
+        let limits = self.limits.source.map { ", limits: \($0)" } ?? ""
+        return "simulate(seed: \(self.seed), decisions: \"\(self.decisions)\"\(faults)\(limits))"
     }
 }
 

@@ -182,12 +182,13 @@ struct SimulateTests {
         limits.steps = 1_000
         let busy = try await failure(limits: limits) { _ in while true { await Task.yield() } }
         #expect(busy.reason.hasPrefix("The program has not ended after 1000 pieces of work"))
-        limits = SimulationLimits()
-        limits.time = .seconds(3600)
+        #expect(busy.description.hasSuffix(", limits: SimulationLimits(steps: 1000))"))
+        limits = SimulationLimits(time: .seconds(3600))
         let slow = try await failure(limits: limits) { _ in
             while true { try await Task.sleep(for: .seconds(60)) }
         }
         #expect(slow.reason.hasPrefix("The program has not ended after 3600.0 seconds"))
+        #expect(slow.description.hasSuffix(", limits: SimulationLimits(time: .seconds(3600)))"))
     }
 
     @Test func `an error thrown by the program or by a check fails the simulation`() async throws {
