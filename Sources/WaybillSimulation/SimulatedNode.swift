@@ -10,6 +10,8 @@ public final class SimulatedNode<Contents: Sendable>: Sendable {
     private let startUp: @Sendable (MessageBus) async throws -> Contents
     private let state = Locked<(bus: MessageBus, contents: Contents)?>(nil)
     /// The modules that checks have asked for, by type.
+    ///
+    /// While the node is down, its bus has no modules, and checks read the modules from before the crash.
     private let modules = Locked<[ObjectIdentifier: any Module]>([:])
 
     init(
@@ -51,17 +53,19 @@ public final class SimulatedNode<Contents: Sendable>: Sendable {
         get async { self.isRunning && self.bus.statistics.inFlight == 0 }
     }
 
-    /// Returns the installed module of a type.
+    /// Returns the module of a type that was installed last.
     ///
-    /// Traps if the node has no such module, because the simulation is wrong then.
+    /// After the module has been uninstalled, and while the node is down, the method returns the last module
+    /// that it has found. Traps if the node has no such module, because the simulation is wrong then.
     public func module<Module: Waybill.Module>(_ type: Module.Type = Module.self) async -> Module {
-        let known = self.modules.withLock { $0[ObjectIdentifier(type)] }
-        if let known = known as? Module { return known }
-        guard let module = self.bus.module(of: type) else {
+        if let module = self.bus.module(of: type) {
+            self.modules.withLock { $0[ObjectIdentifier(type)] = module }
+            return module
+        }
+        guard let known = self.modules.withLock({ $0[ObjectIdentifier(type)] }) as? Module else {
             preconditionFailure("the node \(self.name) has not installed a module of the type \(type)")
         }
-        self.modules.withLock { $0[ObjectIdentifier(type)] = module }
-        return module
+        return known
     }
 
     /// Ends the connections of other nodes and clients to the node.

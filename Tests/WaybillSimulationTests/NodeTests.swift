@@ -204,6 +204,17 @@ struct NodeTests {
         #expect(failure.reason == "The invariant \"the stock is never negative\" does not hold")
     }
 
+    @Test func `an invariant reads the module that was installed last`() async throws {
+        let failure = try await failure(seeds: 1...1) { world in
+            let node = try await world.node("shop") { bus in try await bus.install { Stock() } }
+            world.always("the stock is never negative") { await node.module(Stock.self).count >= 0 }
+            node.contents.cancel()
+            try await node.bus.install { Stock() }
+            try await world.clients(8) { client, _ in try await client.route("app://stock/take") }
+        }
+        #expect(failure.reason == "The invariant \"the stock is never negative\" does not hold")
+    }
+
     @Test func `a crash ends the start code of a node, which runs again`() async throws {
         try await simulate(seeds: 1...50) { world in
             let starts = Tally()
