@@ -240,6 +240,10 @@ struct ClusterFaultTests {
             let publication = try #require(replayed.entries.first { $0.0.contains(".pub.") })
             cluster.memory.publish(publication.0, subjects.inbox(other, .max), publication.2, from: 0)
             #expect(await eventually { heard.count == 2 })
+            // The node does not handle its own publication, which a server sends back to it.
+            let unknown = far.node.statistics.unknown
+            cluster.memory.publish(publication.0, subjects.inbox(id, 1), publication.2, from: 0)
+            #expect(await eventually { far.node.statistics.unknown > unknown })
             try await near.bus.publish("app://far/news")
             #expect(await eventually { heard.count == 3 })
             #expect(await near.balances())
