@@ -351,6 +351,7 @@ extension ClusterCore {
         )
         let subjects = calls.union(publications)
         for subject in self.offer.subjects.subtracting(subjects) { self.transport.unsubscribe(subject) }
+        self.tally.serve(calls)
         for subject in subjects.subtracting(self.offer.subjects) {
             self.transport.subscribe(subject, queue: calls.contains(subject) ? ServiceDescription.queue : nil)
         }

@@ -13,12 +13,19 @@ final class EndpointTally: Sendable {
 
     private let state = Locked<[String: Counts]>([:])
 
-    /// The counts of each subject that has received requests.
+    /// The counts of each subject that the node serves.
     var counts: [String: Counts] { self.state.withLock { $0 } }
 
-    /// Counts a request for a subject.
+    /// Sets the subjects that the node serves, and forgets the counts of all other subjects.
+    func serve(_ subjects: Set<String>) {
+        self.state.withLock { counts in
+            counts = Dictionary(uniqueKeysWithValues: subjects.map { ($0, counts[$0] ?? Counts()) })
+        }
+    }
+
+    /// Counts a request for a subject, if the node still serves the subject.
     func begin(_ subject: String) {
-        self.state.withLock { $0[subject, default: Counts()].requests += 1 }
+        self.state.withLock { $0[subject]?.requests += 1 }
     }
 
     /// Records that a request has been answered or has failed.
