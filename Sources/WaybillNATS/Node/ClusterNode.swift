@@ -126,7 +126,8 @@ public final class ClusterNode: Sendable {
         public internal(set) var published = 0
         /// The messages on the cluster's subjects that were dropped because this node cannot read them.
         public internal(set) var malformed = 0
-        /// The answers without a waiting request, and the repeated publications, that were dropped.
+        /// The answers without a waiting request, the repeated publications, and this node's own publications
+        /// that returned to it, all of which were dropped.
         public internal(set) var unknown = 0
         /// The requests that wait for a reply.
         public var inFlight: Int { self.sent - self.answered - self.lost - self.cancelled }
@@ -161,7 +162,7 @@ public final class ClusterNode: Sendable {
     /// The node leaves when the task is cancelled or, in a service group, at graceful shutdown. It announces
     /// its departure and receives no new requests, which other nodes then handle. It waits for its unanswered
     /// requests, for ``Configuration/drainLimit`` at most, and fails the requests that are still unanswered.
-    /// A node can run once.
+    /// If the task is cancelled, the node does not wait. A node can run once.
     ///
     /// - Throws: The errors of ``start()``; `refused` if the node is running, or has left the cluster.
     public func run() async throws { try await self.core.run() }
