@@ -36,7 +36,9 @@ public struct SignalService: Service {
     ///   - ending: The signals that end the service, and therefore the group.
     ///   - eventLoop: The loop that catches the signals. The loop must run at least as long as the service.
     ///   - handlers: The handlers of other signals. These handlers are called one at a time, in the order in
-    ///     which the signals arrive.
+    ///     which the signals arrive. While a handler runs, at most 64 signals wait. A signal that ends the
+    ///     service, or the shutdown of the group, cancels the handler that runs, waits until the handler
+    ///     returns, and drops the signals that wait.
     public init(
         endingOn ending: Set<Signal> = [.interrupt, .terminate],
         on eventLoop: EventLoop,
@@ -60,9 +62,24 @@ public struct SignalService: Service {
     ///   and the errors of the handlers.
     public func run() async throws {
         let signals = try await self.eventLoop.signals(self.ending.union(self.handlers.keys))
-        for try await signal in signals.cancelOnGracefulShutdown() {
-            if self.ending.contains(signal) { return }
-            try await self.handlers[signal]?()
+        let (handled, queue) = AsyncStream.makeStream(of: Signal.self, bufferingPolicy: .bufferingOldest(64))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            // A handler that hangs must not delay the signals that end the service.
+            group.addTask {
+                for await signal in handled {
+                    // A stream that has ended still returns the signals that wait.
+                    try Task.checkCancellation()
+                    try await self.handlers[signal]?()
+                }
+            }
+            group.addTask {
+                for try await signal in signals.cancelOnGracefulShutdown() {
+                    if self.ending.contains(signal) { return }
+                    queue.yield(signal)
+                }
+            }
+            defer { group.cancelAll() }
+            try await group.next()
         }
     }
 }

@@ -66,6 +66,36 @@ import WaybillTestSupport
         #expect(heard.entries.allSatisfy { $0 == 2 })
     }
 
+    @Test func `an ending signal ends the service while a handler hangs`() async throws {
+        let (begun, cancelled, ended) = (Journal<Int>(), Journal<Int>(), Journal<Int>())
+        let signals = SignalService(
+            endingOn: [.user1],
+            on: self.bus.eventLoop,
+            handling: [
+                .user2: {
+                    begun.add(1)
+                    // A handler may ignore that it was cancelled.
+                    try? await Task.sleep(for: .seconds(600))
+                    cancelled.add(1)
+                }
+            ]
+        )
+        let running = Task {
+            try await signals.run()
+            ended.add(1)
+        }
+        try await self.send(SIGUSR2) { !begun.entries.isEmpty }
+        // More signals wait for the handler.
+        var sent = 0
+        try await self.send(SIGUSR2) {
+            sent += 1
+            return sent > 20
+        }
+        try await self.send(SIGUSR1) { !ended.entries.isEmpty }
+        try await running.value
+        #expect(cancelled.entries == [1])
+    }
+
     @Test func `the error of a signal's handler ends the service`() async throws {
         struct Broken: Error {}
         let signals = SignalService(
