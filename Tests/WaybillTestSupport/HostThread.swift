@@ -59,8 +59,25 @@ package final class HostThread {
     package func run() { unsafe uv_run(self.loop, UV_RUN_DEFAULT) }
 
     /// Runs one iteration of the loop, and returns whether the loop has more to do.
+    ///
+    /// If `waits` is false, the iteration does not wait for events.
     @discardableResult
-    package func runOnce() -> Bool { unsafe uv_run(self.loop, UV_RUN_ONCE) != 0 }
+    package func runOnce(waits: Bool = true) -> Bool {
+        unsafe uv_run(self.loop, waits ? UV_RUN_ONCE : UV_RUN_NOWAIT) != 0
+    }
+
+    /// Runs one iteration without waiting, and then waits until libuv's descriptor is ready.
+    ///
+    /// A host that polls the descriptor itself does the same.
+    ///
+    /// - Parameter milliseconds: The longest time to wait.
+    /// - Returns: Whether the descriptor was ready in time, and before the next timer of libuv.
+    package func runOnceAndPoll(waitingFor milliseconds: Int32) -> Bool {
+        unsafe uv_run(self.loop, UV_RUN_NOWAIT)
+        let timeout = unsafe uv_backend_timeout(self.loop)
+        var polled = unsafe pollfd(fd: uv_backend_fd(self.loop), events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&polled, 1, timeout < 0 ? milliseconds : min(timeout, milliseconds)) > 0
+    }
 
     /// Closes the loop.
     ///

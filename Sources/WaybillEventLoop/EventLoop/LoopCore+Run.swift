@@ -43,6 +43,7 @@ extension LoopCore {
     /// Runs queued work before libuv polls, then decides whether the poll may block.
     func beforePoll() {
         unsafe self.state.pointee.isInCallback = true
+        if self.host == .adopted { self.unpark(at: MonotonicTime.now) }
         self.runReadyWork()
         let hasSpun = self.spinWhileIdle()
         self.armTimer()
@@ -63,7 +64,13 @@ extension LoopCore {
         unsafe self.state.pointee.polledAt = now
         unsafe self.state.pointee.budget.refill(at: now)
         self.runReadyWork()
-        if self.host == .adopted { self.keepHostRunning() }
+        if self.host == .adopted {
+            self.keepHostRunning()
+            // A host may wait for the descriptor of its loop outside of libuv, where only a parked loop is
+            // woken up.
+            self.parkIfIdle()
+            if unsafe self.state.pointee.parkedAt == nil { self.keepFromBlocking() }
+        }
         unsafe self.state.pointee.isInCallback = false
     }
 

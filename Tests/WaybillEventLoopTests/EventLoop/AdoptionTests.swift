@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Testing
 internal import WaybillTestSupport
 
@@ -32,6 +33,58 @@ struct AdoptionTests {
         #expect(try await result.task.value == 200)
         #expect(result.status == 0)
         await result.loop.shutDown()
+    }
+
+    @Test
+    func `work from another thread wakes a host that polls the descriptor of its loop`() async throws {
+        let seen = try await HostThread.run { host in
+            // libuv runs a loop only while the loop has an active handle.
+            host.startTimer(every: 20_000) {}
+            let loop = try host.adopt(name: "polled")
+            let seen = Journal<String>()
+            for _ in 0..<3 { _ = host.runOnceAndPoll(waitingFor: 0) }
+            Thread.detachNewThread {
+                usleep(20_000)
+                loop.execute { seen.add("closure") }
+            }
+            let isWoken = host.runOnceAndPoll(waitingFor: 10_000)
+            for _ in 0..<3 { _ = host.runOnceAndPoll(waitingFor: 0) }
+            let entries = seen.entries + (isWoken ? ["woken"] : [])
+            loop.beginShutDown()
+            host.stopTimer()
+            host.run()
+            #expect(host.close() == 0)
+            return entries
+        }
+        #expect(seen == ["closure", "woken"])
+    }
+
+    @Test(arguments: [false, true])
+    func `the timers of an adopted loop fire in time`(runsOnce: Bool) async throws {
+        let duration = try await HostThread.run { host in
+            let loop = try host.adopt(name: "timed")
+            let task = Task {
+                for _ in 0..<20 { try await loop.clock.sleep(for: .microseconds(5_300)) }
+            }
+            let ended = Flag()
+            Task {
+                _ = await task.result
+                ended.raise()
+            }
+            let start = ContinuousClock.now
+            host.startTimer(every: 1) {}
+            while !ended.isRaised, ContinuousClock.now - start < .seconds(30) {
+                host.runOnce(waits: runsOnce)
+            }
+            let duration = ContinuousClock.now - start
+            loop.beginShutDown()
+            host.stopTimer()
+            host.run()
+            #expect(host.close() == 0)
+            return duration
+        }
+        // Twenty times six milliseconds, and much more under load.
+        #expect(duration < .seconds(5))
     }
 
     @Test
