@@ -101,11 +101,29 @@ extension LoopCore {
         if let deadline {
             // The subtraction saturates: a deadline in the far future must not wrap into the past.
             let (delay, overflow) = deadline.subtractingReportingOverflow(MonotonicTime.now)
-            unsafe self.state.pointee.handles?.timer.start(after: overflow ? .max : delay)
+            let limited = min(overflow ? .max : delay, Self.longestDelay)
+            unsafe self.state.pointee.handles?.timer.start(after: limited)
         } else {
             unsafe self.state.pointee.handles?.timer.stop()
         }
     }
+
+    /// Lets the loop arm its libuv timer again if the timer has not fired although the deadline has passed.
+    ///
+    /// The clock of libuv stands still while the machine is suspended, and the clock of deadlines does not.
+    /// libuv fires timers after a poll, so only the time of the last poll shows that a timer is late.
+    func forgetLateTimer() {
+        let polledAt = unsafe self.state.pointee.polledAt
+        guard self.configuration.time.manual == nil, let deadline = unsafe self.state.pointee.armedDeadline,
+            deadline <= polledAt
+        else { return }
+        unsafe self.state.pointee.armedDeadline = nil
+    }
+
+    /// The longest delay of the libuv timer, in nanoseconds.
+    ///
+    /// After the machine was suspended, a loop on which nothing else happens is late by up to this delay.
+    private static let longestDelay: Int64 = 60_000_000_000
 
     /// Arms an alarm instead of the libuv timer, for a loop whose time is advanced by hand.
     private func setAlarm(at deadline: Int64?, by time: ManualTime) {

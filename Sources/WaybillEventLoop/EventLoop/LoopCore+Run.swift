@@ -46,6 +46,7 @@ extension LoopCore {
         if self.host == .adopted { self.unpark(at: MonotonicTime.now) }
         self.runReadyWork()
         let hasSpun = self.spinWhileIdle()
+        self.forgetLateTimer()
         self.armTimer()
         if !hasSpun, unsafe self.state.pointee.ready.isEmpty { self.parkIfIdle() }
         if unsafe self.state.pointee.parkedAt == nil {

@@ -145,16 +145,14 @@ struct TimerHandle {
     /// method rounds the deadline up, because a timer that fires early would have to be armed again. If the
     /// delay is zero or less, the timer fires in the loop's next iteration.
     func start(after delay: Int64) {
-        let now = uv_hrtime()
-        let due = now.addingReportingOverflow(UInt64(max(delay, 0)))
-        let milliseconds = due.overflow ? .max / 1_000_000 : (due.partialValue &+ 999_999) / 1_000_000
-        let loopTime = unsafe uv_now(uv_handle_get_loop(self.handle.base))
-        _ = unsafe uv_timer_start(
-            self.timer,
-            { handle in unsafe LoopHandle.fire(handle) },
-            milliseconds > loopTime ? milliseconds - loopTime : 0,
-            0
-        )
+        var timeout: UInt64 = 0
+        if delay > 0 {
+            let due = uv_hrtime().addingReportingOverflow(UInt64(delay))
+            let milliseconds = due.overflow ? .max / 1_000_000 : (due.partialValue &+ 999_999) / 1_000_000
+            let loopTime = unsafe uv_now(uv_handle_get_loop(self.handle.base))
+            if milliseconds > loopTime { timeout = milliseconds - loopTime }
+        }
+        _ = unsafe uv_timer_start(self.timer, { handle in unsafe LoopHandle.fire(handle) }, timeout, 0)
     }
 
     /// Disarms the timer.

@@ -3,7 +3,8 @@
 /// Use this clock to sleep in code that runs on the loop. The loop's thread resumes the task directly, and
 /// the task does not pass through the global pool. The instants of this clock are `ContinuousClock` instants,
 /// so a deadline is valid for both clocks. A sleep ends up to a millisecond late and never early. Time in
-/// which the machine is suspended counts.
+/// which the machine is suspended counts, but after such a time a sleep on an idle loop ends up to a minute
+/// late.
 public struct EventLoopClock: Clock {
     /// An instant of `ContinuousClock`.
     public typealias Instant = ContinuousClock.Instant
