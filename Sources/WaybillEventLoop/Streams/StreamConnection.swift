@@ -113,7 +113,9 @@ extension StreamConnection {
                 try outcome.get()
                 return StreamConnection(core, on: eventLoop)
             } catch {
-                let isFinal = [.timedOut, .cancelled, .shutDown].contains(error.code)
+                // The system also reports `timedOut`, for one address and before the caller's deadline.
+                let isLate = error.code == .timedOut && deadline.hasPassed(by: loop.configuration.time)
+                let isFinal = isLate || [.cancelled, .shutDown].contains(error.code)
                 if isFinal || index == candidates.count - 1 { throw error }
             }
         }
