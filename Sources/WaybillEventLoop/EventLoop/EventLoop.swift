@@ -24,7 +24,7 @@ public final class EventLoop: Sendable {
 
     /// Creates a loop that runs on its own thread at once.
     ///
-    /// The system must have a thread and four file descriptors left; otherwise the process traps.
+    /// The system must have a thread and seven file descriptors left; otherwise the process traps.
     ///
     /// - Parameters:
     ///   - name: A name for threads and logs; "event-loop" if nil.

@@ -60,7 +60,13 @@ final class LoopCore: @unchecked Sendable {
         self.host = host
         self.configuration = configuration
         self.uv = uv
-        self.wakeUp = try WakeUp(on: uv)
+        do throws(EventLoopError) {
+            self.wakeUp = try WakeUp(on: uv)
+        } catch {
+            // The system has no descriptor left. The loop has no handle yet, so it can be closed.
+            uv.close()
+            throw error
+        }
         self.spin = configuration.idlePolicy.nanoseconds
         self.simulator = host == .simulated ? ThreadID.current : ThreadID.none
         unsafe self.state = .allocate(capacity: 1)
