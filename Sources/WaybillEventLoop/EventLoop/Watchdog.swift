@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// Logs a warning when one job holds a loop for too long.
 ///
-/// One thread samples all loops of the process, four times per threshold. The watchdog therefore detects
-/// every job that lasts longer than 1.25 times the threshold. The loops only count their jobs. The thread
-/// ends when no loop is left.
+/// One thread samples all loops of the process, four times per threshold or more often. The watchdog
+/// therefore detects every job that lasts longer than 1.25 times the threshold, except in the first moment of
+/// a loop. The loops only count their jobs. The thread ends when no loop is left.
 final class Watchdog: Sendable {
     struct Entry {
         let core: LoopCore
@@ -26,6 +26,11 @@ final class Watchdog: Sendable {
     static let shared = Watchdog()
 
     private let state = Locked(State())
+
+    /// The longest time between two samples, in milliseconds.
+    ///
+    /// The thread does not notice a new loop, whose threshold may be short, before the next sample.
+    private static let longestSleep: Int64 = 50
 
     /// Starts to sample a loop.
     func add(_ core: LoopCore, threshold: Duration) {
@@ -61,7 +66,7 @@ final class Watchdog: Sendable {
                 state.hasThread = false
                 return nil
             }
-            return UInt32(clamping: max(1, shortest / 4_000_000))
+            return UInt32(min(max(1, shortest / 4_000_000), Self.longestSleep))
         }
     }
 

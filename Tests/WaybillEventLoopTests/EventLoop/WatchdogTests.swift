@@ -53,6 +53,26 @@ struct WatchdogTests {
     }
 
     @Test
+    func `a loop with a long threshold does not delay the warnings of another loop`() async throws {
+        let log = Log()
+        // The loops of other tests use another watchdog.
+        let watchdog = Watchdog()
+        let patient = self.loop("patient", threshold: nil, log)
+        let loop = self.loop("stuck", threshold: nil, log)
+        watchdog.add(patient.core, threshold: .seconds(3600))
+        // The thread of the watchdog sleeps for the first time.
+        try await Task.sleep(for: .milliseconds(20))
+        watchdog.add(loop.core, threshold: .milliseconds(20))
+        await loop.run {
+            let end = ContinuousClock.now + .seconds(10)
+            while log.names.isEmpty, ContinuousClock.now < end {}
+        }
+        #expect(log.names == ["stuck"])
+        watchdog.remove(patient.core)
+        watchdog.remove(loop.core)
+    }
+
+    @Test
     func `the watchdog logs neither many short jobs nor sleep`() async throws {
         let log = Log()
         let loop = self.loop("busy", threshold: .milliseconds(100), log)
