@@ -10,6 +10,9 @@ extension EventLoop {
     /// is `shutDown`. Jobs that are left or arrive later still run, so no task hangs. A new thread runs these
     /// jobs one at a time, with ``isInEventLoop`` true.
     ///
+    /// The system cannot stop the lookup of a host name that has begun. The loop then closes, and the jobs
+    /// that are left run, only after the lookup, which can take some seconds if no name server answers.
+    ///
     /// This method may be called from any context, including the loop itself, and more than once. For a loop
     /// from ``adopting(_:name:configuration:)``, the method returns only after the host has run its own loop.
     public func shutDown() async {
