@@ -668,7 +668,7 @@ let package = Package(
             name: "MainActorProgram",
             dependencies: ["Waybill", "WaybillEventLoop"],
             path: "Tests/MainActorProgram",
-            swiftSettings: settings
+            swiftSettings: settings + [.defaultIsolation(MainActor.self)]
         ),
     ]
 )

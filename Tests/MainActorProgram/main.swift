@@ -28,6 +28,10 @@ func useBus() async throws {
         MainActor.preconditionIsolated()
         print("\(title) is window \(count)")
     }
+    #if Macros
+    try await bus.install { Clock() }
+    print("it is \(try await bus.service((any TimeService).self).hour()) o'clock")
+    #endif
     // Many jobs of the main actor must not delay the timers of the loop.
     let busy = Task { @MainActor in while !Task.isCancelled { await Task.yield() } }
     try await loop.clock.sleep(for: .milliseconds(20))

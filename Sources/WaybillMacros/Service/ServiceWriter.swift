@@ -22,7 +22,7 @@ struct ServiceWriter {
         let calls = members.map { "\n\n    \($0.indented(by: 4))" }.joined()
         return """
             \(self.head)/// A proxy that calls a ``\(self.service.name)`` with messages.
-            \(self.service.access)struct \(self.proxyName): \(self.service.name) {
+            nonisolated \(self.service.access)struct \(self.proxyName): \(self.service.name) {
                 private let methods: Waybill.ServiceMethods
 
                 /// Creates a proxy for the provider at an endpoint.
@@ -99,7 +99,7 @@ struct ServiceWriter {
         let isEmpty = statements.isEmpty
         return """
             \(self.head)/// Returns the routes of a module that provides a ``\(name)``. `@Module` calls this method.
-            \(self.service.access)func serviceRoutes<\(Self.provider): Waybill.Module & \(name)>(
+            nonisolated \(self.service.access)func serviceRoutes<\(Self.provider): Waybill.Module & \(name)>(
                 of service: (any \(name)).Type,
                 in module: \(Self.provider).Type
             ) -> [Waybill.ServiceRoutes<\(Self.provider)>] {
