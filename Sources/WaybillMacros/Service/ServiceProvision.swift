@@ -61,7 +61,7 @@ struct ServiceProvision {
             methods.append(
                 Waybill.ModuleMethod<\(self.module.name)>(
                     \(words.joined(separator: ",\n    ").indented(by: 4))
-                ) { module, \(call.message) -> \(output?.trimmedDescription ?? "Void") in
+                ) { \(MethodCall.module), \(call.message) -> \(output?.trimmedDescription ?? "Void") in
                     \(call.code.indented(by: 4))
                 }
             )

@@ -9,8 +9,15 @@ struct MethodCall {
     /// Whether the method is isolated to a different actor than the module.
     var isElsewhere = false
 
+    /// The name of the module in the parameter list of the enclosing closure.
+    ///
+    /// A default value stands in the closure, too, so the names in the closure must not be names of the
+    /// program.
+    static let module = "waybillModule"
+    private static let message = "waybillMessage"
+
     /// The name of the message in the parameter list of the enclosing closure.
-    var message: String { self.parameters.isEmpty ? "_" : "message" }
+    var message: String { self.parameters.isEmpty ? "_" : Self.message }
 
     /// The descriptions of the parameters, as an argument of an initializer; nil if the method has no
     /// parameters to describe.
@@ -36,24 +43,23 @@ struct MethodCall {
         }
         let list = arguments.isEmpty ? "" : "\n        \(arguments.joined(separator: ",\n        "))\n    "
         let effects = "\(isThrowing ? "try " : "")\(isAsync ? "await " : "")"
-        return "\(effects)module.\(self.function.name.text)(\(list))"
+        return "\(effects)\(Self.module).\(self.function.name.text)(\(list))"
     }
 
     /// Returns the code of an argument, with its type, so that the compiler selects the correct overload.
     private func value(of parameter: RouteParameter) -> String {
-        if parameter.isMessage { return "message" }
-        if parameter.isProgress { return "\(parameter.type.trimmedDescription)(to: message)" }
-        let name = parameter.name.asLiteral
-        let read = "message.argument(\(name))"
+        let type = parameter.type.trimmedDescription
+        if parameter.isMessage { return Self.message }
+        if parameter.isProgress { return "\(type)(to: \(Self.message))" }
+        let read = "\(Self.message).argument(\(parameter.name.asLiteral)"
         guard let value = parameter.defaultValue, !value.is(NilLiteralExprSyntax.self) else {
-            return "\(read) as \(parameter.type.trimmedDescription)"
+            return "\(read)) as \(type)"
         }
         // With `??`, a passed nil would count as a missing value.
         if ValueType.isOptional(parameter.type) {
-            let type = parameter.type.trimmedDescription
-            return "message.argument(\(name), default: \(value.trimmedDescription)) as \(type)"
+            return "\(read), default: \(Self.operand(value)) as \(type)) as \(type)"
         }
-        return "\(read) as \(ValueType.optional(parameter.type)) ?? \(Self.operand(value))"
+        return "\(read)) as \(ValueType.optional(parameter.type)) ?? \(Self.operand(value))"
     }
 
     private static func operand(_ value: ExprSyntax) -> String {

@@ -19,18 +19,19 @@ struct RouteEntry {
             let code = """
                 \(type)(
                     \(self.description.joined(separator: ",\n    "))
-                ) { module, \(self.call.message) -> \(self.method.reply) in
+                ) { \(MethodCall.module), \(self.call.message) -> \(self.method.reply) in
                     \(self.call.code)
                 }\(self.declarations)
                 """
             return "routes.append(\n    \(code.indented(by: 4))\n)"
         }
-        let parameters = "module: isolated \(self.module), \(self.call.message): Waybill.Message"
+        let parameters =
+            "\(MethodCall.module): isolated \(self.module), \(self.call.message): Waybill.Message"
         let code = """
-            let body = { @Sendable (\(parameters)) -> \(self.method.reply) in
+            let waybillBody = { @Sendable (\(parameters)) -> \(self.method.reply) in
                 \(self.call.code)
             }
-            \(line.mapping("routes.append(\(type)(\n    \((self.description + ["body"]).joined(separator: ",\n    "))\n)\(self.declarations))"))
+            \(line.mapping("routes.append(\(type)(\n    \((self.description + ["waybillBody"]).joined(separator: ",\n    "))\n)\(self.declarations))"))
             """
         return "do {\n    \(code.indented(by: 4))\n}"
     }

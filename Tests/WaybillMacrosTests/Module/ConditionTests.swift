@@ -46,8 +46,8 @@ struct ConditionTests {
                             Waybill.ModuleRoute<A>(
                                 "app://a/one",
                                 action: "one"
-                            ) { module, _ -> Void in
-                                module.one()
+                            ) { waybillModule, _ -> Void in
+                                waybillModule.one()
                             }
                         )
                         #elseif os(Linux)
@@ -55,8 +55,8 @@ struct ConditionTests {
                             Waybill.ModuleRoute<A>(
                                 "app://a/two",
                                 action: "two"
-                            ) { module, _ -> Void in
-                                module.two()
+                            ) { waybillModule, _ -> Void in
+                                waybillModule.two()
                             }
                         )
                         #else
@@ -66,8 +66,8 @@ struct ConditionTests {
                                 Waybill.ModuleRoute<A>(
                                     "app://a/four",
                                     action: "four"
-                                ) { module, _ -> Void in
-                                    module.four()
+                                ) { waybillModule, _ -> Void in
+                                    waybillModule.four()
                                 }
                             )
                         }

@@ -76,10 +76,10 @@ struct PlainModuleTests {
                     static var routes: [Waybill.ModuleRoute<UserModule>] {
                         var routes: [Waybill.ModuleRoute<UserModule>] = []
                         do {
-                            let body = { @Sendable (module: isolated UserModule, message: Waybill.Message) -> User in
-                                try module.detail(
-                                    uid: message.argument("uid") as Int,
-                                    name: message.argument("name") as String? ?? ""
+                            let waybillBody = { @Sendable (waybillModule: isolated UserModule, waybillMessage: Waybill.Message) -> User in
+                                try waybillModule.detail(
+                                    uid: waybillMessage.argument("uid") as Int,
+                                    name: waybillMessage.argument("name") as String? ?? ""
                                 )
                             }
                             #sourceLocation(file: "test.swift", line: 4)
@@ -91,7 +91,7 @@ struct PlainModuleTests {
                                     .init("name", "String", of: String.self, default: "\"\""),
                                 ],
                                 documentation: "Who somebody is.",
-                                body
+                                waybillBody
                             ))
                             #sourceLocation()
                         }

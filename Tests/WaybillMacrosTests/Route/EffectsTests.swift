@@ -37,40 +37,40 @@ struct EffectsTests {
                             Waybill.ModuleRoute<A>(
                                 "app://a/plain",
                                 action: "plain"
-                            ) { module, _ -> Int in
-                                module.plain()
+                            ) { waybillModule, _ -> Int in
+                                waybillModule.plain()
                             }
                         )
                         routes.append(
                             Waybill.ModuleRoute<A>(
                                 "app://a/throwing",
                                 action: "throwing"
-                            ) { module, _ -> Int in
-                                try module.throwing()
+                            ) { waybillModule, _ -> Int in
+                                try waybillModule.throwing()
                             }
                         )
                         routes.append(
                             Waybill.ModuleRoute<A>(
                                 "app://a/never",
                                 action: "never"
-                            ) { module, _ -> Int in
-                                module.never()
+                            ) { waybillModule, _ -> Int in
+                                waybillModule.never()
                             }
                         )
                         routes.append(
                             Waybill.ModuleRoute<A>(
                                 "app://a/late",
                                 action: "late"
-                            ) { module, _ -> Int in
-                                try await module.late()
+                            ) { waybillModule, _ -> Int in
+                                try await waybillModule.late()
                             }
                         )
                         routes.append(
                             Waybill.ModuleRoute<A>(
                                 "app://a/main",
                                 action: "main"
-                            ) { module, _ -> Void in
-                                await module.main()
+                            ) { waybillModule, _ -> Void in
+                                await waybillModule.main()
                             }
                         )
                         return routes
@@ -135,10 +135,10 @@ struct EffectsTests {
                                 parameters: [
                                     .init("n", "Int", of: Int.self),
                                 ]
-                            ) { module, message -> Void in
-                                try await module.ask(
-                                    message.argument("n") as Int,
-                                    progress: ProgressReplies<String, Bool>(to: message)
+                            ) { waybillModule, waybillMessage -> Void in
+                                try await waybillModule.ask(
+                                    waybillMessage.argument("n") as Int,
+                                    progress: ProgressReplies<String, Bool>(to: waybillMessage)
                                 )
                             }
                             .throwing(OrderError.self)
@@ -148,9 +148,9 @@ struct EffectsTests {
                             Waybill.ModuleRoute<A>(
                                 "app://a/tell",
                                 action: "tell"
-                            ) { module, message -> Void in
-                                await module.tell(
-                                    progress: Waybill.ProgressReplies<[A.Step], Void>(to: message)
+                            ) { waybillModule, waybillMessage -> Void in
+                                await waybillModule.tell(
+                                    progress: Waybill.ProgressReplies<[A.Step], Void>(to: waybillMessage)
                                 )
                             }
                             .reporting(Waybill.ProgressReplies<[A.Step], Void>.self)
@@ -203,8 +203,8 @@ struct EffectsTests {
                             Waybill.ModuleRoute<A>(
                                 "app://a/typed",
                                 action: "typed"
-                            ) { module, _ -> Int in
-                                try module.typed()
+                            ) { waybillModule, _ -> Int in
+                                try waybillModule.typed()
                             }
                             .throwing(OrderError.self)
                         )
@@ -212,8 +212,8 @@ struct EffectsTests {
                             Waybill.ModuleRoute<A>(
                                 "app://a/anyError",
                                 action: "anyError"
-                            ) { module, _ -> Int in
-                                try module.anyError()
+                            ) { waybillModule, _ -> Int in
+                                try waybillModule.anyError()
                             }
                         )
                         return routes

@@ -38,14 +38,14 @@ struct ParameterTests {
                     static var routes: [Waybill.ModuleRoute<A>] {
                         var routes: [Waybill.ModuleRoute<A>] = []
                         do {
-                            let body = { @Sendable (module: isolated A, message: Waybill.Message) -> A.Item in
-                                try module.kinds(
-                                    message.argument("x") as Int? ?? (1 + 2),
-                                    of: message.argument("in") as [A.Item]?,
-                                    done: message.argument("done") as (@Sendable (Int) -> Void)?,
-                                    then: message.argument("then") as (@Sendable () -> Void)? ?? ({
+                            let waybillBody = { @Sendable (waybillModule: isolated A, waybillMessage: Waybill.Message) -> A.Item in
+                                try waybillModule.kinds(
+                                    waybillMessage.argument("x") as Int? ?? (1 + 2),
+                                    of: waybillMessage.argument("in") as [A.Item]?,
+                                    done: waybillMessage.argument("done") as (@Sendable (Int) -> Void)?,
+                                    then: waybillMessage.argument("then") as (@Sendable () -> Void)? ?? ({
                                         }),
-                                    message: message
+                                    message: waybillMessage
                                 )
                             }
                             #sourceLocation(file: "test.swift", line: 9)
@@ -59,7 +59,7 @@ struct ParameterTests {
                                     .init("then", "@Sendable () -> Void", of: (@Sendable () -> Void).self, default: "{}"),
                                 ],
                                 takesMessage: true,
-                                body
+                                waybillBody
                             ))
                             #sourceLocation()
                         }
@@ -112,9 +112,9 @@ struct ParameterTests {
                                 "app://a/<int:page>/:in/**rest",
                                 action: "open",
                                 takesMessage: true
-                            ) { module, message -> Void in
-                                module.open(
-                                    message
+                            ) { waybillModule, waybillMessage -> Void in
+                                waybillModule.open(
+                                    waybillMessage
                                 )
                             }
                         )
@@ -123,9 +123,9 @@ struct ParameterTests {
                                 "app://a/*/x",
                                 action: "unnamed",
                                 takesMessage: true
-                            ) { module, message -> Void in
-                                module.unnamed(
-                                    message
+                            ) { waybillModule, waybillMessage -> Void in
+                                waybillModule.unnamed(
+                                    waybillMessage
                                 )
                             }
                         )
@@ -133,8 +133,8 @@ struct ParameterTests {
                             Waybill.ModuleRoute<A>(
                                 "app://a/shown",
                                 action: "shown"
-                            ) { module, _ -> Void in
-                                module.shown()
+                            ) { waybillModule, _ -> Void in
+                                waybillModule.shown()
                             }
                         )
                         return routes

@@ -27,7 +27,7 @@ struct ServiceExpansionTests {
                 }
 
                 /// A proxy that calls a ``TimeService`` with messages.
-                public struct TimeServiceProxy: TimeService {
+                nonisolated public struct TimeServiceProxy: TimeService {
                     private let methods: Waybill.ServiceMethods
 
                     /// Creates a proxy for the provider at an endpoint.
@@ -55,7 +55,7 @@ struct ServiceExpansionTests {
                 }
 
                 /// Returns the routes of a module that provides a ``TimeService``. `@Module` calls this method.
-                public func serviceRoutes<WaybillProvider: Waybill.Module & TimeService>(
+                nonisolated public func serviceRoutes<WaybillProvider: Waybill.Module & TimeService>(
                     of service: (any TimeService).Type,
                     in module: WaybillProvider.Type
                 ) -> [Waybill.ServiceRoutes<WaybillProvider>] {
@@ -113,7 +113,7 @@ struct ServiceExpansionTests {
                 private protocol Nothing: Sendable {}
 
                 /// A proxy that calls a ``Nothing`` with messages.
-                fileprivate struct NothingProxy: Nothing {
+                nonisolated fileprivate struct NothingProxy: Nothing {
                     private let methods: Waybill.ServiceMethods
 
                     /// Creates a proxy for the provider at an endpoint.
@@ -123,7 +123,7 @@ struct ServiceExpansionTests {
                 }
 
                 /// Returns the routes of a module that provides a ``Nothing``. `@Module` calls this method.
-                fileprivate func serviceRoutes<WaybillProvider: Waybill.Module & Nothing>(
+                nonisolated fileprivate func serviceRoutes<WaybillProvider: Waybill.Module & Nothing>(
                     of service: (any Nothing).Type,
                     in module: WaybillProvider.Type
                 ) -> [Waybill.ServiceRoutes<WaybillProvider>] {
@@ -223,18 +223,18 @@ struct ServiceExpansionTests {
                                     .init("city", "String", of: String.self),
                                     .init("offset", "Int?", of: Int?.self),
                                 ]
-                            ) { module, message -> Date in
-                                try module.time(
-                                    in: message.argument("city") as String,
-                                    offset: message.argument("offset") as Int?
+                            ) { waybillModule, waybillMessage -> Date in
+                                try waybillModule.time(
+                                    in: waybillMessage.argument("city") as String,
+                                    offset: waybillMessage.argument("offset") as Int?
                                 )
                             }
                         )
                         methods.append(
                             Waybill.ModuleMethod<ClockModule>(
                                 "reset()"
-                            ) { module, _ -> Void in
-                                try module.reset()
+                            ) { waybillModule, _ -> Void in
+                                try waybillModule.reset()
                             }
                         )
                         return services.map {
