@@ -47,14 +47,13 @@ struct RouteParameter {
     /// Whether the parameter is a value in the message.
     var isValue: Bool { !self.isMessage && !self.isProgress }
 
-    /// Whether the parameter is an Optional or an array with a default value other than nil or an empty
-    /// array.
+    /// Whether a passed nil or empty array possibly differs from a missing value, which has the default.
     ///
-    /// For these parameters, a passed nil or empty array is different from a missing value.
-    var isDefaultedCollection: Bool {
-        guard let value = self.defaultValue else { return false }
-        if ValueType.isOptional(self.type) { return !value.is(NilLiteralExprSyntax.self) }
-        return ValueType.isArray(self.type) && value.as(ArrayExprSyntax.self)?.elements.isEmpty != true
+    /// The macro cannot see whether the name of a type is an alias of an Optional or of an array.
+    var needsEmptyValue: Bool {
+        guard let value = self.defaultValue, !value.is(NilLiteralExprSyntax.self) else { return false }
+        if ValueType.isArray(self.type) { return value.as(ArrayExprSyntax.self)?.elements.isEmpty != true }
+        return ValueType.isOptional(self.type) || !ValueType.isKnownSendable(self.type)
     }
 
     /// Creates a parameter, or reports the problem and returns nil when a message cannot contain the value.

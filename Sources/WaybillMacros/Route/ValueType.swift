@@ -69,6 +69,18 @@ enum ValueType {
             ?? false
     }
 
+    /// Returns whether a type is an existential, or a name that is possibly an alias of one.
+    static func isPossiblyExistential(_ type: TypeSyntax) -> Bool {
+        if let tuple = type.as(TupleTypeSyntax.self), tuple.elements.count == 1,
+            let only = tuple.elements.first
+        {
+            return self.isPossiblyExistential(only.type)
+        }
+        if type.is(SomeOrAnyTypeSyntax.self) || type.is(CompositionTypeSyntax.self) { return true }
+        return (type.is(IdentifierTypeSyntax.self) || type.is(MemberTypeSyntax.self))
+            && !self.isOptional(type) && !self.isArray(type) && !self.isKnownSendable(type)
+    }
+
     /// Returns the function type inside of attributes and parentheses; nil if the type is not a function.
     static func function(_ type: TypeSyntax) -> FunctionTypeSyntax? {
         if let function = type.as(FunctionTypeSyntax.self) { return function }

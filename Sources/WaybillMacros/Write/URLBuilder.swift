@@ -13,13 +13,15 @@ struct URLBuilder {
         let defaultValue: String?
         var line: SourceLine?
         var isAlwaysSent = false
-        /// Whether the type is an existential.
+        /// Whether the type is possibly an existential, or an alias of one.
         ///
         /// A generic call would open the existential, and the value inside could then be treated as text.
-        var isExistential = false
+        var isPossiblyExistential = false
 
         /// The value, converted to the declared type if needed.
-        var argument: String { self.isExistential ? "\(self.identifier) as \(self.type)" : self.identifier }
+        var argument: String {
+            self.isPossiblyExistential ? "\(self.identifier) as \(self.type)" : self.identifier
+        }
 
         var text: String {
             let isOne = self.label?.withoutBackticks == self.name
@@ -45,8 +47,8 @@ struct URLBuilder {
                     type: Self.kept($0),
                     defaultValue: $0.defaultValue?.trimmedDescription,
                     line: $0.line,
-                    isAlwaysSent: $0.isDefaultedCollection,
-                    isExistential: $0.type.is(SomeOrAnyTypeSyntax.self)
+                    isAlwaysSent: $0.needsEmptyValue,
+                    isPossiblyExistential: !$0.isEscaping && ValueType.isPossiblyExistential($0.type)
                 )
             }
         let unread = method.unread.map {

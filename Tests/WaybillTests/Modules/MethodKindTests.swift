@@ -73,6 +73,24 @@ struct MethodKindTests {
     }
 
     @Test
+    func `a default value can have any name and be a closure`() async throws {
+        let bus = try await self.opened()
+        #expect(try await bus.route(To.defaults()) == "a message in a module 7")
+        #expect(try await bus.route("app://methods/defaults?text=x&place=y") == "x in y 7")
+        let nine: (@Sendable () -> Int)? = { 9 }
+        #expect(try await bus.route(To.defaults(text: "x", number: nine)) == "x in a module 9")
+        #expect(try await bus.route(To.defaults(text: "x", number: nil)) == "x in a module nil")
+    }
+
+    @Test
+    func `a value whose type is an alias arrives unchanged`() async throws {
+        let bus = try await self.opened()
+        #expect(try await bus.route(To.aliases(value: 5)) == "Int 5, Int, limit 10, [1]")
+        let url = To.aliases(value: "x", other: 8, limit: nil, ids: [])
+        #expect(try await bus.route(url) == "String x, Int, limit nil, []")
+    }
+
+    @Test
     func `a module can have no routes`() async throws {
         let bus = MessageBus()
         #expect(try await bus.install { Deserted() }.registrations.isEmpty)
@@ -99,8 +117,14 @@ private actor Deserted {
     #endif
 }
 
+private let message = "a message"
+private let module = "a module"
+
 enum Outer {
     struct Broken: Error {}
+    typealias Limit = Int?
+    typealias IDs = [Int]
+    typealias Payload = any Sendable
 
     @Module("app://methods/")
     actor Methods {
@@ -142,6 +166,21 @@ enum Outer {
         #if NEVER
         @Route func gone() {}
         #endif
+
+        @Route func defaults(
+            text: String = message,
+            place: String? = module,
+            number: (@Sendable () -> Int)? = { 7 }
+        ) -> String { "\(text) in \(place ?? "nil") \(number.map { "\($0())" } ?? "nil")" }
+
+        @Route func aliases(
+            value: Payload,
+            other: (any Sendable) = 7,
+            limit: Limit = 10,
+            ids: IDs = [1]
+        ) -> String {
+            "\(type(of: value)) \(value), \(type(of: other)), limit \(limit.map { "\($0)" } ?? "nil"), \(ids)"
+        }
 
         @available(macOS 26, *)
         @Route func young() -> String { "young" }
