@@ -9,7 +9,8 @@ struct BenchCommand: AsyncParsableCommand {
         commandName: "bench",
         abstract: "Calls a URL many times over one connection, and prints how long the replies took.",
         discussion: """
-            The command first makes a tenth as many calls without measuring them. The exit status is 1 if a call fails.
+            The command first makes a tenth as many calls without measuring them. If a call fails, the exit status is \
+            the exit status of `waybill call`.
 
             EXAMPLES:
               waybill bench app://catalog/categories --connect shop.sock

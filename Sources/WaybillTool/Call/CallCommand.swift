@@ -11,8 +11,9 @@ struct CallCommand: AsyncParsableCommand {
             The program must serve its bus with WaybillServe and expose the URL. In a cluster on NATS, a node that \
             shares the URL handles the call. An interrupt (Ctrl-C) cancels the handler.
 
-            The exit status is 0 for a reply, 1 for an error of the handler, 69 if the server cannot be reached, 77 \
-            if the server rejects the client or its token, and 124 if the deadline has passed.
+            The exit status is 0 for a reply, 69 if the server cannot be reached, 77 if the server, a handler or a \
+            middleware rejects the message (the error is `refused`), 124 if the deadline has passed, and 1 for every \
+            other error.
 
             EXAMPLES:
               waybill call 'app://catalog/search?q=kettle' --connect shop.sock

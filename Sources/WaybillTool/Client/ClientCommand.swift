@@ -96,7 +96,7 @@ extension ClientLanguage: EnumerableFlag {
         switch value {
         case .python: "Python 3.11 with asyncio."
         case .typeScript: "TypeScript for browsers and Node."
-        case .swift: "Swift, with the product WaybillServe."
+        case .swift: "Swift, with the product Waybill and a connector of WaybillServe or WaybillWeb."
         }
     }
 }

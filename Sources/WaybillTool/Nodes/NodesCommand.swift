@@ -12,7 +12,7 @@ struct NodesCommand: AsyncParsableCommand {
             The command prints each shared pattern on its own line. A line that begins with `publish` is a pattern \
             whose published messages the node receives.
 
-            The exit status is 0, or 69 if no server can be reached.
+            The exit status is 0, 69 if no server can be reached, or 77 if the server rejects the client.
 
             EXAMPLE:
               waybill nodes --nats nats://127.0.0.1:4222 --realm shop

@@ -21,7 +21,7 @@ struct StoreCommand: AsyncParsableCommand {
             routes of the store (MessageBus.registerOperations).
 
             ACTIONS:
-              list       the messages, with number, state, attempts, age, URL and last failure
+              list       the messages, with number, state, attempts, time of sending, URL and last failure
               show       one message with its values (--id)
               retry      sends dead letters again, with all of their attempts
               drop       deletes dead letters

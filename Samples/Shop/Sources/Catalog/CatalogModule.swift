@@ -29,7 +29,7 @@ package actor CatalogModule {
 
     /// Reserves products for an order: either all of them or none.
     ///
-    /// The lines are passed with the call and not encoded, because caller and handler are in one process.
+    /// The lines are passed with the call, and are encoded only if the caller is in another process.
     @Route func reserve(lines: [CartLine]) throws { try self.shelves.take(lines) }
 
     /// Returns reserved products to the stock.
