@@ -46,6 +46,19 @@ struct ServiceTests {
         return try answers.entries.map { try decoder.decode(Response.self, from: $0) }
     }
 
+    @Test func `the counts of subjects that a node no longer serves are forgotten`() {
+        let tally = EndpointTally()
+        tally.serve(["a", "b"])
+        tally.begin("a")
+        tally.begin("b")
+        #expect(tally.counts["a"]?.requests == 1)
+        tally.serve(["b", "c"])
+        // A message that was sent before the subject was withdrawn arrives late.
+        tally.begin("a")
+        tally.end("a", after: .zero, failure: "late")
+        #expect(tally.counts.mapValues(\.requests) == ["b": 1, "c": 0])
+    }
+
     @Test func `a node answers service requests sent to all, to its name, and to its ID`() async throws {
         try await withCluster(.memory) { cluster in
             let first = try await cluster.node("the shop") { bus in
