@@ -12,22 +12,30 @@ internal import Glibc
 
 /// A connection of libnats.
 ///
-/// One thread uses the connection. The threads of ``flush(then:)`` also use the connection, at the same time.
+/// The thread of a ``NATSAttempt`` creates the connection. After that, one thread uses the connection. The
+/// threads of ``flush(then:)`` also use the connection, at the same time.
 @safe
 final class NATSClient: @unchecked Sendable {
+    /// The socket, to which libnats refers until the connection is destroyed.
+    let socket: NATSSocket
     private let connection: OpaquePointer
     private let events: NATSEvents
     private var subscriptions: [String: OpaquePointer] = unsafe [:]
     /// The subscriptions that have ended but whose last messages have possibly not been delivered.
     private var draining: [OpaquePointer] = unsafe []
 
-    /// Creates a connection, and blocks until the server has answered, for several seconds in the worst case.
+    /// Connects to a server, and blocks until the server has answered.
+    ///
+    /// The initializer blocks for ever if the server stalls in the TLS handshake. ``NATSAttempt`` limits the
+    /// wait for the initializer.
     init(
-        _ servers: [String],
+        to server: String,
         security: NATSTransport.Security,
         events: NATSEvents,
-        socket: NATSSocket
+        poller: NATSPoller
     ) throws(RoutingError) {
+        let socket = NATSSocket(polledBy: poller)
+        self.socket = socket
         self.events = events
         // With one thread for all subscriptions, messages of different subscriptions stay in order.
         _ = nats_SetMessageDeliveryPoolSize(1)
@@ -39,13 +47,15 @@ final class NATSClient: @unchecked Sendable {
         let context = unsafe CallbackContext.retaining(events)
         let status = unsafe Self.configure(
             options,
-            servers: servers,
+            server: server,
             security: security,
             events: context,
             socket: socket
         )
         var connection: OpaquePointer?
-        let result = unsafe status == NATS_OK ? natsConnection_Connect(&connection, options) : status
+        let result = withExtendedLifetime(socket) {
+            unsafe status == NATS_OK ? natsConnection_Connect(&connection, options) : status
+        }
         guard result == NATS_OK, let connection = unsafe connection else {
             unsafe CallbackContext.take(context, as: NATSEvents.self)
             let text = unsafe String(cString: natsStatus_GetText(result))
@@ -59,15 +69,15 @@ final class NATSClient: @unchecked Sendable {
 
     private static func configure(
         _ options: OpaquePointer?,
-        servers: [String],
+        server: String,
         security: NATSTransport.Security,
         events: UnsafeMutableRawPointer,
         socket: NATSSocket
     ) -> natsStatus {
-        var names = unsafe servers.map { unsafe UnsafePointer(strdup($0)) }
-        defer { for index in servers.indices { unsafe free(UnsafeMutablePointer(mutating: names[index])) } }
+        var name = unsafe UnsafePointer(strdup(server))
+        defer { unsafe free(UnsafeMutablePointer(mutating: name)) }
         var steps = unsafe [
-            natsOptions_SetServers(options, &names, Int32(servers.count)),
+            natsOptions_SetServers(options, &name, 1),
             natsOptions_UseGlobalMessageDelivery(options, true),
             // Do not receive the node's own publications, because they have already reached the subscribers
             // on this node.
@@ -259,8 +269,8 @@ final class NATSClient: @unchecked Sendable {
 
     /// Closes the connection.
     ///
-    /// The caller must shut the socket down first. Otherwise libnats waits until all bytes are written to the
-    /// server, although only this thread could write them.
+    /// If bytes wait to be written, the caller must shut the socket down first. Otherwise libnats waits until
+    /// all bytes are written to the server, although only this thread could write them.
     func close() {
         unsafe natsConnection_Close(self.connection)
         for index in unsafe self.draining.indices { unsafe natsSubscription_Destroy(self.draining[index]) }

@@ -47,6 +47,8 @@ final class NATSConnection: ClusterTransport {
     private let commands = MessageRing<NATSCommand>(countLimit: 1 << 16, byteLimit: 64 << 20)
     private let spares = SpareBuffers()
     private let limit = Atomic(1 << 20)
+    /// The attempts of earlier calls of ``open(on:receive:)`` that have possibly not ended.
+    private let stalled = Locked<[NATSAttempt]>([])
     /// The thread of the connection and the loop of the bus; nil while the thread does not run.
     private let thread = Locked<Thread?>(nil)
 
@@ -56,7 +58,7 @@ final class NATSConnection: ClusterTransport {
     private static let smallSize = 8 << 10
 
     private struct Thread: Sendable {
-        let socket: NATSSocket
+        let poller: NATSPoller
         let loop: EventLoop
     }
 
@@ -92,23 +94,27 @@ final class NATSConnection: ClusterTransport {
         }
         var security = self.security
         security.usesTLS = servers.usesTLS
-        let socket = try NATSSocket()
+        let poller = try NATSPoller()
         let events = NATSEvents(on: eventLoop, of: self.subjects, receive)
         let result = await withCheckedContinuation { continuation in
             LoopThread.start(name: "nats") { [security] in
                 do throws(RoutingError) {
-                    let makeClient = { (servers: [String]) throws(RoutingError) in
-                        let client = try NATSClient(
-                            servers,
-                            security: security,
-                            events: events,
-                            socket: socket
-                        )
-                        self.limit.store(client.payloadLimit, ordering: .relaxed)
-                        return client
+                    let makeAttempt = { server in
+                        NATSAttempt(to: server, waking: poller) { () throws(RoutingError) in
+                            try NATSClient(to: server, security: security, events: events, poller: poller)
+                        }
                     }
-                    let client = try makeClient(servers.all)
-                    self.thread.withLock { $0 = Thread(socket: socket, loop: eventLoop) }
+                    let noteConnected = { (client: NATSClient) in
+                        self.limit.store(client.payloadLimit, ordering: .relaxed)
+                    }
+                    let client = try NATSAttempt.connect(
+                        toAnyOf: servers.all,
+                        stalled: self.stalled,
+                        waitingWith: poller,
+                        makeAttempt
+                    )
+                    noteConnected(client)
+                    self.thread.withLock { $0 = Thread(poller: poller, loop: eventLoop) }
                     continuation.resume(returning: Result<Void, RoutingError>.success(()))
                     var worker = NATSWorker(
                         client,
@@ -116,8 +122,9 @@ final class NATSConnection: ClusterTransport {
                         commands: self.commands,
                         spares: self.spares,
                         events: events,
-                        socket: socket,
-                        makeClient
+                        poller: poller,
+                        makeAttempt: makeAttempt,
+                        noteConnected: noteConnected
                     )
                     worker.run(self.idlePolicy)
                 } catch {
@@ -201,9 +208,9 @@ final class NATSConnection: ClusterTransport {
         if thread.loop.isInEventLoop {
             // Wake the thread only after the work that the loop has queued, so that the thread sends later
             // messages of that work together with this message.
-            thread.loop.execute { thread.socket.wakeUp() }
+            thread.loop.execute { thread.poller.wakeUp() }
         } else {
-            thread.socket.wakeUp()
+            thread.poller.wakeUp()
         }
         return true
     }

@@ -1,8 +1,6 @@
 #if NATS
 internal import CNATS
-internal import Synchronization
 internal import WaybillEventLoop
-internal import WaybillRouting
 
 #if canImport(Darwin)
 internal import Darwin
@@ -10,11 +8,11 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The socket of a connection, which the connection's thread polls.
+/// The socket of one client of libnats, which the connection's thread polls.
 ///
-/// libnats reports the descriptor and the events to watch. Only the connection's thread connects, reads,
-/// writes and closes, so most reports come from that thread. Another thread may only report that bytes wait
-/// to be written.
+/// libnats reports the descriptor and the events to watch. The thread that connects the client reports the
+/// descriptor. After that, only the connection's thread reads, writes and closes. Another thread may only
+/// report that bytes wait to be written.
 @safe
 final class NATSSocket: Sendable {
     private struct State {
@@ -23,32 +21,13 @@ final class NATSSocket: Sendable {
     }
 
     private let state = Locked(State())
-    private let isCalled = Atomic(false)
-    private let isWaiting = Atomic(false)
-    private let wakeUps: (reader: Int32, writer: Int32)
+    private let poller: NATSPoller
 
-    init() throws(RoutingError) {
-        var ends: [2 of Int32] = [-1, -1]
-        var places = ends.mutableSpan
-        // `pipe` writes two descriptors, and the array has two elements.
-        let status = unsafe places.withUnsafeMutableBufferPointer { unsafe pipe($0.baseAddress) }
-        guard status == 0 else {
-            throw RoutingError(
-                .unreachable,
-                message:
-                    "the process has no file descriptor left for a connection: raise the limit (ulimit -n)"
-            )
-        }
-        self.wakeUps = (ends[0], ends[1])
-        for end in [ends[0], ends[1]] {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        }
-    }
+    init(polledBy poller: NATSPoller) { self.poller = poller }
 
-    deinit {
-        _ = close(self.wakeUps.reader)
-        _ = close(self.wakeUps.writer)
+    /// The descriptor, and whether to watch for the possibility to write.
+    var watched: (descriptor: Int32?, isWriteWanted: Bool) {
+        self.state.withLock { ($0.descriptor, $0.isWriteWanted) }
     }
 
     /// Whether the socket is connected.
@@ -62,55 +41,6 @@ final class NATSSocket: Sendable {
         self.state.withLock { state in
             if let descriptor = state.descriptor { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
         }
-    }
-
-    /// Signals the thread, from any thread, and wakes it up if it waits.
-    func wakeUp() {
-        self.isCalled.store(true, ordering: .sequentiallyConsistent)
-        guard self.isWaiting.exchange(false, ordering: .sequentiallyConsistent) else { return }
-        // The pipe is full only when many wake-ups have not been read. In that case no further wake-up is
-        // needed.
-        _ = unsafe write(self.wakeUps.writer, [1], 1)
-    }
-
-    /// Returns whether the thread has been signalled since the last call.
-    func takeCall() -> Bool { self.isCalled.exchange(false, ordering: .acquiringAndReleasing) }
-
-    /// Waits until the socket is ready or the thread is signalled, or only polls for zero milliseconds.
-    ///
-    /// The socket is ready when it is readable. If bytes wait to be written, it is also ready when it is
-    /// writable.
-    func wait(_ milliseconds: Int32) -> (canRead: Bool, canWrite: Bool) {
-        var timeout = milliseconds
-        if timeout > 0 {
-            self.isWaiting.store(true, ordering: .sequentiallyConsistent)
-            if self.isCalled.load(ordering: .sequentiallyConsistent) {
-                self.isWaiting.store(false, ordering: .sequentiallyConsistent)
-                timeout = 0
-            }
-        }
-        let (descriptor, isWriteWanted) = self.state.withLock { ($0.descriptor, $0.isWriteWanted) }
-        // `poll` ignores a negative descriptor.
-        var polled: [2 of pollfd] = [
-            pollfd(
-                fd: descriptor ?? -1,
-                events: Int16(POLLIN | (isWriteWanted ? POLLOUT : 0)),
-                revents: 0
-            ),
-            pollfd(fd: self.wakeUps.reader, events: Int16(POLLIN), revents: 0),
-        ]
-        var places = polled.mutableSpan
-        // The array has two elements, which is the count that is passed.
-        _ = unsafe places.withUnsafeMutableBufferPointer { unsafe poll($0.baseAddress, 2, timeout) }
-        if timeout > 0 { self.isWaiting.store(false, ordering: .sequentiallyConsistent) }
-        // If a wake-up comes too late for this call, the next call returns early and reads the wake-up.
-        if polled[1].revents != 0 {
-            var bytes: (UInt64, UInt64) = (0, 0)
-            _ = unsafe read(self.wakeUps.reader, &bytes, 16)
-        }
-        let happened = Int32(polled[0].revents)
-        // Report an error as readable, because the next read then returns the error.
-        return (happened & ~Int32(POLLOUT) != 0, happened & Int32(POLLOUT) != 0)
     }
 
     // The reports of libnats.
@@ -144,14 +74,15 @@ final class NATSSocket: Sendable {
 
     fileprivate func wantWrite(_ isWanted: Bool) {
         self.state.withLock { $0.isWriteWanted = isWanted }
-        if isWanted { self.wakeUp() }
+        if isWanted { self.poller.wakeUp() }
     }
 }
 
 extension NATSSocket {
-    /// Makes libnats use this socket object for a connection.
+    /// Makes libnats report the socket of a client to this object.
+    ///
+    /// The caller must keep this object alive until libnats has closed the client.
     func configure(_ options: OpaquePointer?) -> natsStatus {
-        // This object outlives the connection, because the thread of the connection holds both.
         unsafe natsOptions_SetEventLoop(
             options,
             CallbackContext.borrowing(self),

@@ -17,13 +17,15 @@ internal import Glibc
 ///
 /// When the connection is lost, the worker closes it and creates another one. It does not let libnats
 /// reconnect, because the parser of libnats 3.4.1 then keeps the first part of an incomplete message. The
-/// parser would treat the first bytes of the next connection as the other part of that message.
+/// parser would treat the first bytes of the next connection as the other part of that message. The worker
+/// does not wait for a connection either: each ``NATSAttempt`` has its own thread.
 struct NATSWorker {
     private let commands: MessageRing<NATSCommand>
     private let spares: SpareBuffers
     private let events: NATSEvents
-    private let socket: NATSSocket
-    private let makeClient: ([String]) throws(RoutingError) -> NATSClient
+    private let poller: NATSPoller
+    private let makeAttempt: (String) -> NATSAttempt
+    private let noteConnected: (NATSClient) -> Void
     private var servers: ServerList
     /// The connected client; nil while the node is not connected.
     private var client: NATSClient?
@@ -34,8 +36,12 @@ struct NATSWorker {
     /// Whether the socket did not accept all bytes of the last write.
     private var isFull = false
     private var liveness = Liveness(at: MonotonicTime.now)
+    /// The attempt in progress; nil while the node is connected or waits for ``retryAt``.
+    private var attempt: NATSAttempt?
     /// The servers that have not been tried since the connection was lost.
     private var untried: [String] = []
+    /// The attempts that were abandoned at their time limits and have possibly not ended.
+    private var stalled: [NATSAttempt] = []
     /// The time of the next attempt, in nanoseconds.
     private var retryAt: Int64 = 0
     private var isRefused = false
@@ -50,16 +56,18 @@ struct NATSWorker {
         commands: MessageRing<NATSCommand>,
         spares: SpareBuffers,
         events: NATSEvents,
-        socket: NATSSocket,
-        _ makeClient: @escaping ([String]) throws(RoutingError) -> NATSClient
+        poller: NATSPoller,
+        makeAttempt: @escaping (String) -> NATSAttempt,
+        noteConnected: @escaping (NATSClient) -> Void
     ) {
         self.client = client
         self.servers = servers
         self.commands = commands
         self.spares = spares
         self.events = events
-        self.socket = socket
-        self.makeClient = makeClient
+        self.poller = poller
+        self.makeAttempt = makeAttempt
+        self.noteConnected = noteConnected
     }
 
     /// Runs until the connection is closed.
@@ -68,16 +76,19 @@ struct NATSWorker {
         // Whether the ring possibly contains commands for which no signal will arrive.
         var isBehind = true
         while true {
-            if self.socket.takeCall() { isBehind = true }
-            if isBehind, !self.socket.isWriteWanted {
+            if self.poller.takeCall() { isBehind = true }
+            if isBehind, !self.isWriteWanted {
                 isBehind = self.performCommands()
                 workedAt = MonotonicTime.now
             }
             if self.isClosed { return }
             // An answer to the last message, or the next request of the caller, is likely to follow soon.
             let isLooking = MonotonicTime.now - workedAt < idlePolicy.nanoseconds
-            let hasWork = isBehind && !self.socket.isWriteWanted
-            let ready = self.socket.wait(isLooking || hasWork ? 0 : self.timeLeft)
+            let hasWork = isBehind && !self.isWriteWanted
+            let ready = self.poller.wait(
+                for: self.client?.socket,
+                milliseconds: isLooking || hasWork ? 0 : self.timeLeft
+            )
             if ready.canRead {
                 self.client?.read()
                 workedAt = MonotonicTime.now
@@ -105,16 +116,18 @@ struct NATSWorker {
             size += command.size
             self.perform(command)
             guard size > Self.writeSize || self.rest.isEmpty else { continue }
-            if self.socket.isWriteWanted { self.write() }
+            if self.isWriteWanted { self.write() }
             if self.isFull { break }
             size = 0
         }
         return true
     }
 
+    private var isWriteWanted: Bool { self.client?.socket.isWriteWanted ?? false }
+
     private mutating func write() {
         self.client?.write()
-        self.isFull = self.socket.isWriteWanted
+        self.isFull = self.isWriteWanted
     }
 
     private mutating func perform(_ command: NATSCommand) {
@@ -153,11 +166,14 @@ struct NATSWorker {
         for command in self.rest + self.commands.close() { self.perform(command) }
         self.rest = []
         let limit = MonotonicTime.now + Self.patience
-        while let client = self.client, self.socket.isWriteWanted, MonotonicTime.now < limit {
+        while let client = self.client, client.socket.isWriteWanted, MonotonicTime.now < limit {
             client.write()
-            if self.socket.wait(10).canRead { client.read() }
+            if self.poller.wait(for: client.socket, milliseconds: 10).canRead { client.read() }
         }
         self.events.close()
+        // If an attempt has just succeeded, its client is closed here. The thread of the attempt closes a
+        // client that is connected later.
+        if case .success(let client)? = self.attempt.take()?.takeResult() { self.client = client }
         self.endConnection()
         body()
     }
@@ -170,16 +186,18 @@ struct NATSWorker {
 extension NATSWorker {
     /// The number of milliseconds for which the thread may sleep.
     private var timeLeft: Int32 {
-        let next = self.client == nil ? self.retryAt : self.liveness.nextCheck
-        return Int32(clamping: max(1, (next - MonotonicTime.now) / 1_000_000 + 1))
+        MonotonicTime.milliseconds(until: self.client == nil ? self.connectAt : self.liveness.nextCheck)
     }
+
+    /// The time of the next step towards a connection, in nanoseconds.
+    private var connectAt: Int64 { self.attempt?.dueAt ?? self.retryAt }
 
     private mutating func look(hasMoved: Bool) {
         guard let client = self.client else {
-            if MonotonicTime.now >= self.retryAt { self.connect() }
-            return
+            guard MonotonicTime.now >= self.connectAt else { return }
+            return self.attempt == nil ? self.startAttempt() : self.endAttempt()
         }
-        guard self.socket.isAttached else { return self.lose(client.lastError) }
+        guard client.socket.isAttached else { return self.lose(client.lastError) }
         if self.liveness.isSilent(at: MonotonicTime.now, hasMoved: hasMoved) {
             self.lose("the server does not answer")
         }
@@ -194,34 +212,55 @@ extension NATSWorker {
 
     private mutating func endConnection() {
         guard let client = self.client.take() else { return }
-        self.socket.shutDown()
+        self.isFull = false
+        client.socket.shutDown()
         // Read the remaining input. libnats closes the socket at the end of the input.
-        while self.socket.isAttached { client.read() }
+        while client.socket.isAttached { client.read() }
         client.close()
     }
 
-    /// Tries to connect to one server.
+    /// Starts an attempt to connect to a server that has not been tried.
+    private mutating func startAttempt() {
+        if self.untried.isEmpty { self.untried = self.servers.all.filter { self.mayTry($0) }.shuffled() }
+        guard let server = self.untried.popLast() else { return self.retryLater() }
+        self.attempt = self.makeAttempt(server)
+    }
+
+    /// Returns whether enough time has passed since the attempts to connect to a server have stalled.
     ///
-    /// The thread performs waiting commands before it tries the next server.
-    private mutating func connect() {
-        if self.untried.isEmpty { self.untried = self.servers.all.shuffled() }
-        do {
-            let client = try self.makeClient([self.untried.removeFirst()])
-            // Messages from the time without a server must not be sent late, so their commands fail now.
-            while self.performCommands() {}
-            self.client = client
-            if self.isClosed { return self.endConnection() }
-            self.isFull = false
-            for (subject, queue) in self.subscriptions { client.subscribe(subject, queue) }
-            self.untried = []
-            self.isRefused = false
-            self.liveness = Liveness(at: MonotonicTime.now)
-            self.events.append(.connected)
-        } catch {
+    /// libnats cannot end a stalled attempt, so the attempt keeps its thread. The pause grows with each
+    /// stalled attempt. A server that stalls for a day costs some two hundred threads, and not twenty
+    /// thousand.
+    private func mayTry(_ server: String) -> Bool {
+        let attempts = self.stalled.filter { $0.server == server && $0.isStalled }
+        guard let last = attempts.last else { return true }
+        return MonotonicTime.now >= last.dueAt + NATSAttempt.patience * Int64(attempts.count)
+    }
+
+    private mutating func endAttempt() {
+        // Messages from the time without a server must not be sent late, so their commands fail now.
+        while self.performCommands() {}
+        // If a command has closed the connection, the attempt is over.
+        guard let attempt = self.attempt.take() else { return }
+        switch attempt.takeResult() {
+        case .success(let client): self.begin(client)
+        case .failure(let error):
+            self.stalled.removeAll { !$0.isStalled }
+            if attempt.isStalled { self.stalled.append(attempt) }
             if error.code == .refused, !self.isRefused { self.events.append(.problem(error.message)) }
             self.isRefused = error.code == .refused
             self.retryLater()
         }
+    }
+
+    private mutating func begin(_ client: NATSClient) {
+        self.client = client
+        self.noteConnected(client)
+        for (subject, queue) in self.subscriptions { client.subscribe(subject, queue) }
+        self.untried = []
+        self.isRefused = false
+        self.liveness = Liveness(at: MonotonicTime.now)
+        self.events.append(.connected)
     }
 
     /// Schedules the next attempt to connect.
@@ -231,6 +270,13 @@ extension NATSWorker {
     private mutating func retryLater() {
         let delay: Int64 = self.isRefused ? 2_000_000_000 : self.untried.isEmpty ? 100_000_000 : 0
         self.retryAt = MonotonicTime.now + delay + .random(in: 0...50_000_000)
+    }
+}
+
+extension MonotonicTime {
+    /// Returns the number of milliseconds until a time, rounded up, and at least one.
+    static func milliseconds(until time: Int64) -> Int32 {
+        Int32(clamping: max(1, (time - self.now) / 1_000_000 + 1))
     }
 }
 
