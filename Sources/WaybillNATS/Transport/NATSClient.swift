@@ -13,16 +13,15 @@ internal import Glibc
 /// A connection of libnats.
 ///
 /// The thread of a ``NATSAttempt`` creates the connection. After that, one thread uses the connection. The
-/// threads of ``flush(then:)`` also use the connection, at the same time.
+/// thread of ``NATSDrainQueue`` also uses the connection, at the same time.
 @safe
 final class NATSClient: @unchecked Sendable {
     /// The socket, to which libnats refers until the connection is destroyed.
     let socket: NATSSocket
-    private let connection: OpaquePointer
+    let connection: OpaquePointer
     private let events: NATSEvents
     private var subscriptions: [String: OpaquePointer] = unsafe [:]
-    /// The subscriptions that have ended but whose last messages have possibly not been delivered.
-    private var draining: [OpaquePointer] = unsafe []
+    let drainQueue = Locked(NATSDrainQueue())
 
     /// Connects to a server, and blocks until the server has answered.
     ///
@@ -167,7 +166,13 @@ final class NATSClient: @unchecked Sendable {
         return unsafe status == NATS_OK ? natsConnection_PublishMsg(self.connection, copy) : status
     }
 
+    /// Subscribes to a subject, whose queue must be the same each time.
     func subscribe(_ subject: String, _ queue: String?) {
+        // The server does not know yet that an earlier subscription of the subject has ended.
+        if let address = self.drainQueue.withLock({ $0.takeBack(subject) }) {
+            unsafe self.subscriptions[subject] = OpaquePointer(bitPattern: address)
+            return
+        }
         var subscription: OpaquePointer?
         // ``noteComplete`` releases this object after the last message of the subscription.
         let events = unsafe CallbackContext.retaining(self.events)
@@ -199,42 +204,7 @@ final class NATSClient: @unchecked Sendable {
     /// Messages that the server sends before it has processed this request still arrive.
     func unsubscribe(_ subject: String) {
         guard let subscription = unsafe self.subscriptions.removeValue(forKey: subject) else { return }
-        _ = unsafe natsSubscription_Drain(subscription)
-        // Destroying the subscription now would drop its undelivered messages.
-        unsafe self.draining.append(subscription)
-        if unsafe self.draining.count > 1000 { self.flush {} }
-    }
-
-    /// Waits until the server has processed the sent bytes, and the last messages of ended subscriptions are
-    /// delivered.
-    ///
-    /// A new thread waits, and then calls the closure. The wait takes at most two seconds, even for many
-    /// subscriptions. Without a server, the wait ends at once.
-    func flush(then body: @escaping @Sendable () -> Void) {
-        let subscriptions = unsafe self.draining.map { UInt(bitPattern: $0) }
-        unsafe self.draining = []
-        LoopThread.start(name: "nats-flush") {
-            self.flush(subscriptions)
-            body()
-        }
-    }
-
-    /// The time limit for the server's response to a flush.
-    private static let patience = Duration.seconds(2)
-
-    private func flush(_ draining: [UInt]) {
-        let limit = ContinuousClock.now + Self.patience
-        let milliseconds = Int64(Self.patience / .milliseconds(1))
-        if self.isConnected { _ = unsafe natsConnection_FlushTimeout(self.connection, milliseconds) }
-        for address in draining {
-            // No other code has the address of the subscription.
-            let subscription = unsafe OpaquePointer(bitPattern: address)
-            let left = Int64((limit - .now) / .milliseconds(1))
-            if left > 0, self.isConnected {
-                _ = unsafe natsSubscription_WaitForDrainCompletion(subscription, left)
-            }
-            unsafe natsSubscription_Destroy(subscription)
-        }
+        unsafe self.drain(subscription, of: subject)
     }
 
     /// Whether the connection is connected to a server.
@@ -273,15 +243,14 @@ final class NATSClient: @unchecked Sendable {
     /// all bytes are written to the server, although only this thread could write them.
     func close() {
         unsafe natsConnection_Close(self.connection)
-        for index in unsafe self.draining.indices { unsafe natsSubscription_Destroy(self.draining[index]) }
         for subject in unsafe Array(self.subscriptions.keys) {
             unsafe natsSubscription_Destroy(self.subscriptions[subject])
         }
-        unsafe self.draining = []
         unsafe self.subscriptions = [:]
     }
 
-    // A flush may still use the connection for a moment after `close`, so destroy the connection only here.
+    // The thread of a flush may still use the connection for a moment after `close`. The connection is
+    // therefore destroyed here.
     deinit { unsafe natsConnection_Destroy(self.connection) }
 }
 
