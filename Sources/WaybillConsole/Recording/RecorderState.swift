@@ -132,6 +132,8 @@ extension RecorderState {
     }
 
     /// Keeps a message according to the decision of ``begin(_:to:_:cause:at:hasEnded:)``.
+    ///
+    /// Readers may have been added or removed since the decision, so their patterns are matched again.
     mutating func keep(_ message: RecordedMessage, _ decision: Decision) {
         var flow: Int
         switch decision {
@@ -150,6 +152,14 @@ extension RecorderState {
             // The flow has possibly been removed since the decision.
             guard self.flows[number] != nil else { return }
             flow = number
+        }
+        var message = message
+        let counted = message.readers
+        message.readers = 0
+        for index in self.readers.indices where self.readers[index]?.matches(message.url) == true {
+            let bit = 1 << UInt32(index) as UInt32
+            if counted & bit == 0 { self.readers[index]?.counted += 1 }
+            message.readers |= bit
         }
         let place = Place(flow: flow, message: self.flows[flow]?.messages.count ?? 0)
         self.places[message.id] = place

@@ -148,7 +148,15 @@ struct RecorderStateTests {
         #expect(changes.counted == 19 && changes.shown == 11)
         state.removeReader(one)
         #expect(state.addReader(nil) == one)
-        #expect(state.changes(for: one, limit: 100).counted == 20)
+        // A page may be opened while the recorder describes a message, between these two calls.
+        var late = self.message(21, "app://a/21", at: 0)
+        let begun = state.begin(late.id, to: late.url, late.url, cause: nil, at: 0)
+        let newest = state.addReader(table) ?? -1
+        late.readers = begun.readers
+        state.keep(late, begun.decision)
+        #expect(state.changes(for: newest, limit: 1).messages.map(\.id.rawValue) == [21])
+        state.removeReader(newest)
+        #expect(state.changes(for: one, limit: 100).counted == 21)
     }
 }
 #endif
