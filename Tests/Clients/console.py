@@ -155,6 +155,16 @@ def write(page, field, text):
     })(%s, %s)""" % (json.dumps(field), json.dumps(text)))
 
 
+def filter_by(page, pattern):
+    """Filters the messages by a pattern, and waits until the stream of these messages is open.
+
+    The page shows its state later than it changes, so the state of the old stream is removed first.
+    """
+    page.run("document.getElementById('state').textContent = ''")
+    write(page, "pattern", pattern)
+    page.until("document.getElementById('state').textContent == 'live'")
+
+
 def open_row(page, text):
     """Waits for a message whose URL contains a text, and clicks on it."""
     page.until("""(text => {
@@ -228,8 +238,7 @@ def every_view(page, shop, customer):
                "([...document.querySelectorAll('#messages tbody td.url')].map(cell => cell.textContent))")
     write(page, "pattern", "app://<nope:x>")
     page.until("document.getElementById('filter-problem').textContent.includes('nope')")
-    write(page, "pattern", "")
-    page.until("document.getElementById('state').textContent == 'live'")
+    filter_by(page, "")
 
     customer.send("app://nowhere/to/go")
     customer.lines.flush()
@@ -268,8 +277,7 @@ def soon(page, customer):
     """Measures the time from a call until its message is on the screen."""
     view(page, "live")
     page.run("document.activeElement.blur()")
-    write(page, "pattern", "app://orders/detail/:id")
-    page.until("document.getElementById('state').textContent == 'live'")
+    filter_by(page, "app://orders/detail/:id")
     page.run(SCREEN)
     sent = {}
     for number in range(1000, 1100):
@@ -283,8 +291,7 @@ def soon(page, customer):
     seen = page.run("seen")
     delays = sorted(seen.get(number, float("inf")) - at for number, at in sent.items())
     assert delays[95] <= 500, delays
-    write(page, "pattern", "")
-    page.until("document.getElementById('state').textContent == 'live'")
+    filter_by(page, "")
     print(f"console: a message is on the screen within {delays[95]:.0f} ms (p95)")
 
 
@@ -293,9 +300,18 @@ def payment(page, shop, folder):
     view(page, "live")
     page.run("document.activeElement.blur()")
     # Without a filter, the other messages of the load could push the payment off the screen before the click.
-    write(page, "pattern", "app://payments/**")
+    filter_by(page, "app://payments/**")
     asyncio.run(pay(shop))
-    open_row(page, "payments/pay")
+    try:
+        open_row(page, "payments/pay")
+    except AssertionError:
+        print("console: the page shows no payment:", page.run("""JSON.stringify({
+            hash: location.hash, pattern: document.getElementById('filter').elements.pattern.value,
+            state: document.getElementById('state').textContent, count: document.getElementById('live-count').textContent,
+            focus: document.activeElement.tagName, scrolled: document.getElementById('messages').parentElement.scrollTop,
+            urls: [...document.querySelectorAll('#messages tbody tr')].map(row => row.item?.url),
+        })"""))
+        raise
     kinds = ["request", "progress", "answer", "return", "reply"]
     for kind in kinds:
         page.until(f"document.querySelector('#diagram .event.{kind} .line')")
@@ -321,7 +337,7 @@ def payment(page, shop, folder):
     assert files["svg"].startswith("<svg") and "<style" in files["svg"] and "var(" not in files["svg"], files["svg"]
     wide = page.run("(() => { const scroll = document.getElementById('diagram');"
                     "return scroll.scrollWidth <= scroll.clientWidth + 1; })()")
-    write(page, "pattern", "")
+    filter_by(page, "")
     print(f"console: a payment in {len(events)} events, as a diagram{'' if wide else ' that scrolls'} and three files")
 
 
