@@ -69,13 +69,15 @@ enum ValueType {
             ?? false
     }
 
+    /// Returns the type inside of parentheses; nil if the type is not in parentheses.
+    private static func inParentheses(_ type: TypeSyntax) -> TypeSyntax? {
+        guard let elements = type.as(TupleTypeSyntax.self)?.elements, elements.count == 1 else { return nil }
+        return elements.first?.type
+    }
+
     /// Returns whether a type is an existential, or a name that is possibly an alias of one.
     static func isPossiblyExistential(_ type: TypeSyntax) -> Bool {
-        if let tuple = type.as(TupleTypeSyntax.self), tuple.elements.count == 1,
-            let only = tuple.elements.first
-        {
-            return self.isPossiblyExistential(only.type)
-        }
+        if let inner = self.inParentheses(type) { return self.isPossiblyExistential(inner) }
         if type.is(SomeOrAnyTypeSyntax.self) || type.is(CompositionTypeSyntax.self) { return true }
         return (type.is(IdentifierTypeSyntax.self) || type.is(MemberTypeSyntax.self))
             && !self.isOptional(type) && !self.isArray(type) && !self.isKnownSendable(type)
@@ -85,11 +87,7 @@ enum ValueType {
     static func function(_ type: TypeSyntax) -> FunctionTypeSyntax? {
         if let function = type.as(FunctionTypeSyntax.self) { return function }
         if let attributed = type.as(AttributedTypeSyntax.self) { return self.function(attributed.baseType) }
-        if let tuple = type.as(TupleTypeSyntax.self), tuple.elements.count == 1,
-            let only = tuple.elements.first
-        {
-            return self.function(only.type)
-        }
+        if let inner = self.inParentheses(type) { return self.function(inner) }
         return nil
     }
 
@@ -101,11 +99,7 @@ enum ValueType {
             return names.contains { $0 == "Sendable" || $0.hasSuffix("Actor") }
                 || self.isSendable(attributed.baseType)
         }
-        if let tuple = type.as(TupleTypeSyntax.self), tuple.elements.count == 1,
-            let only = tuple.elements.first
-        {
-            return self.isSendable(only.type)
-        }
+        if let inner = self.inParentheses(type) { return self.isSendable(inner) }
         return false
     }
 
