@@ -73,10 +73,12 @@ final class NATSClient: @unchecked Sendable {
         events: UnsafeMutableRawPointer,
         socket: NATSSocket
     ) -> natsStatus {
-        var name = unsafe UnsafePointer(strdup(server))
-        defer { unsafe free(UnsafeMutablePointer(mutating: name)) }
         var steps = unsafe [
-            natsOptions_SetServers(options, &name, 1),
+            // libnats copies the text.
+            server.withCString { text in
+                var name: UnsafePointer<CChar>? = unsafe text
+                return unsafe natsOptions_SetServers(options, &name, 1)
+            },
             natsOptions_UseGlobalMessageDelivery(options, true),
             // Do not receive the node's own publications, because they have already reached the subscribers
             // on this node.
