@@ -87,6 +87,22 @@ final class NATSAttempt: Sendable {
     }
 }
 
+/// The attempts that still have their threads, although no other thread waits for them.
+struct StalledAttempts: Sendable {
+    private var attempts: [NATSAttempt] = []
+
+    /// Adds an attempt if it stalls, and removes the attempts that have ended.
+    mutating func add(_ attempt: NATSAttempt) {
+        self.attempts.append(attempt)
+        self.attempts.removeAll { !$0.isStalled }
+    }
+
+    /// Returns the attempts to connect to a server that still stall, in their order.
+    func attempts(to server: String) -> [NATSAttempt] {
+        self.attempts.filter { $0.server == server && $0.isStalled }
+    }
+}
+
 extension NATSAttempt {
     /// Connects to the first server that accepts the node, and blocks until then.
     ///
@@ -96,17 +112,13 @@ extension NATSAttempt {
     /// - Throws: The error of a server that has refused the node, or else the error of the last server.
     static func connect(
         toAnyOf servers: [String],
-        stalled: borrowing Locked<[NATSAttempt]>,
+        stalled: borrowing Locked<StalledAttempts>,
         waitingWith poller: NATSPoller,
         _ makeAttempt: (String) -> NATSAttempt
     ) throws(RoutingError) -> NATSClient {
         var failure = RoutingError(.unreachable, message: "there is no NATS server to connect to")
         for server in servers.shuffled() {
-            let earlier = stalled.withLock { attempts in
-                attempts.removeAll { !$0.isStalled }
-                return attempts.first { $0.server == server }
-            }
-            if let earlier {
+            if let earlier = stalled.withLock({ $0.attempts(to: server).first }) {
                 if failure.code != .refused { failure = earlier.timeout }
                 continue
             }
@@ -120,7 +132,7 @@ extension NATSAttempt {
             case .success(let client): return client
             case .failure(let error): if failure.code != .refused { failure = error }
             }
-            if attempt.isStalled { stalled.withLock { $0.append(attempt) } }
+            stalled.withLock { $0.add(attempt) }
         }
         throw failure
     }

@@ -48,7 +48,7 @@ final class NATSConnection: ClusterTransport {
     private let spares = SpareBuffers()
     private let limit = Atomic(1 << 20)
     /// The attempts of earlier calls of ``open(on:receive:)`` that have possibly not ended.
-    private let stalled = Locked<[NATSAttempt]>([])
+    private let stalled = Locked(StalledAttempts())
     /// The thread of the connection and the loop of the bus; nil while the thread does not run.
     private let thread = Locked<Thread?>(nil)
 

@@ -41,7 +41,7 @@ struct NATSWorker {
     /// The servers that have not been tried since the connection was lost.
     private var untried: [String] = []
     /// The attempts that were abandoned at their time limits and have possibly not ended.
-    private var stalled: [NATSAttempt] = []
+    private var stalled = StalledAttempts()
     /// The time of the next attempt, in nanoseconds.
     private var retryAt: Int64 = 0
     private var isRefused = false
@@ -232,7 +232,7 @@ extension NATSWorker {
     /// stalled attempt. A server that stalls for a day costs some two hundred threads, and not twenty
     /// thousand.
     private func mayTry(_ server: String) -> Bool {
-        let attempts = self.stalled.filter { $0.server == server && $0.isStalled }
+        let attempts = self.stalled.attempts(to: server)
         guard let last = attempts.last else { return true }
         return MonotonicTime.now >= last.dueAt + NATSAttempt.patience * Int64(attempts.count)
     }
@@ -245,8 +245,7 @@ extension NATSWorker {
         switch attempt.takeResult() {
         case .success(let client): self.begin(client)
         case .failure(let error):
-            self.stalled.removeAll { !$0.isStalled }
-            if attempt.isStalled { self.stalled.append(attempt) }
+            self.stalled.add(attempt)
             if error.code == .refused, !self.isRefused { self.events.append(.problem(error.message)) }
             self.isRefused = error.code == .refused
             self.retryLater()
