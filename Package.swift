@@ -199,7 +199,7 @@ let package = Package(
         .target(
             name: "WaybillConfiguration",
             dependencies: [
-                "Waybill",
+                "WaybillRouting",
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["Configuration"])),
             ],
             swiftSettings: settings
@@ -521,7 +521,7 @@ let package = Package(
         ),
         .testTarget(
             name: "WaybillConfigurationTests",
-            dependencies: ["WaybillConfiguration"],
+            dependencies: ["WaybillConfiguration", "Waybill"],
             swiftSettings: settings
         ),
         .testTarget(

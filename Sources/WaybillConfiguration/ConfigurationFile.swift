@@ -1,7 +1,7 @@
 #if Configuration
 
 internal import Foundation
-internal import Waybill
+internal import WaybillRouting
 
 /// A file that contains a configuration, or a part of a configuration.
 struct ConfigurationFile {

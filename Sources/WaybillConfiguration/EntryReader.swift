@@ -1,6 +1,6 @@
 #if Configuration
 
-internal import Waybill
+internal import WaybillRouting
 
 /// Converts the contents of a file to the entries of a configuration.
 struct EntryReader {

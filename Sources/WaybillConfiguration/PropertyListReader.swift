@@ -2,7 +2,6 @@
 
 internal import Foundation
 internal import Synchronization
-internal import Waybill
 internal import WaybillRouting
 
 /// Reads property lists, and finds the lines of the keys in a property list in XML.

@@ -1,7 +1,7 @@
 #if Configuration
 
 public import Foundation
-public import Waybill
+public import WaybillRouting
 
 extension RouteConfiguration {
     /// Reads a configuration from a file, or from every file in a folder.
@@ -34,7 +34,7 @@ extension RouteConfiguration {
     /// other extensions, are ignored. A file may have up to ``maximumFileSize`` bytes.
     ///
     /// - Parameter url: A file or a folder.
-    /// - Throws: ``/Waybill/ConfigurationError`` with the file, the line and the key.
+    /// - Throws: ``/WaybillRouting/ConfigurationError`` with the file, the line and the key.
     public init(contentsOf url: URL) throws(ConfigurationError) {
         self.init()
         for file in try ConfigurationFile.files(at: url) { self.entries += try file.entries() }
@@ -47,7 +47,7 @@ extension RouteConfiguration {
     /// - Parameters:
     ///   - scheme: The scheme, without a colon, in any letter case.
     ///   - folder: The folder with the file, for example the resources of a bundle.
-    /// - Throws: ``/Waybill/ConfigurationError`` with the file, the line and the key, or with the folder if
+    /// - Throws: ``/WaybillRouting/ConfigurationError`` with the file, the line and the key, or with the folder if
     ///   it has no file for the scheme.
     public init(ofScheme scheme: String, in folder: URL) throws(ConfigurationError) {
         self.init()

@@ -1,7 +1,7 @@
 #if Configuration
 
 internal import Foundation
-internal import Waybill
+internal import WaybillRouting
 internal import Yams
 
 /// Reads YAML and JSON.

@@ -1,5 +1,3 @@
-internal import WaybillRouting
-
 /// The text of a value in a URL.
 ///
 /// ``ArgumentReader`` reads the text that this type writes. Both types test the conformances of a value's

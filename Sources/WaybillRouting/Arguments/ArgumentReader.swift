@@ -1,77 +1,20 @@
-public import WaybillRouting
-
-// The functions that `@Route` calls for each parameter of a method.
-extension Message {
-    /// Returns a parameter as a value of the type that the call site expects.
-    ///
-    /// ```swift
-    /// users.detail(uid: try message.argument("uid"))
-    /// ```
-    ///
-    /// The type decides where the value is read:
-    /// - A type that is made from text is read from the values that the caller passed, the path or the query.
-    ///   Such types conform to `LosslessStringConvertible` or ``URLParameter``, or have a raw value that is
-    ///   `LosslessStringConvertible`.
-    /// - An array of a type that is made from text is read from the same places. The array has one element
-    ///   for each item with the name, and is empty when no item has the name.
-    /// - Any other type, for example a structure, a closure or an actor, is read only from the values that
-    ///   the caller passed.
-    /// - An Optional is read as the type that it wraps, and is nil when no value has the name.
-    ///
-    /// A passed value of the expected type arrives unchanged. A passed text is parsed, and a passed integer
-    /// is converted if the expected type represents it exactly. The method never reads the description of a
-    /// value, so it does not accept a number as a `String`. `Value` need not be `Sendable`, because every
-    /// passed value is.
-    ///
-    /// - Parameter name: The name of the parameter.
-    /// - Returns: The value.
-    /// - Throws: `missingParameter`, or `invalidParameter` with the expected type and the actual value.
-    @inlinable
-    public func argument<Value>(_ name: String) throws(RoutingError) -> Value {
-        // The compiler knows `Value` at the call site, and removes these comparisons and casts.
-        if Value.self == Int.self {
-            let number: Int = try self.parameters.require(name)
-            if let value = number as? Value { return value }
-        }
-        if Value.self == String.self {
-            let text: String = try self.parameters.require(name)
-            if let value = text as? Value { return value }
-        }
-        if Value.self == Int?.self {
-            let number: Int? = try self.parameters.value(name)
-            if let value = number as? Value { return value }
-        }
-        if Value.self == String?.self {
-            let text: String? = try self.parameters.value(name)
-            if let value = text as? Value { return value }
-        }
-        return try self.readArgument(name)
-    }
-
-    /// Returns an optional parameter, or a default value when the message has no parameter of this name.
-    ///
-    /// Use this method instead of `?? value`, because `?? value` would also replace a nil that was passed
-    /// with the call.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the parameter.
-    ///   - value: The value to use when the parameter is missing.
-    /// - Returns: The parameter's value or the default value.
-    /// - Throws: `invalidParameter` with the expected type and the actual value.
-    public func argument<Value>(
-        _ name: String,
-        default value: @autoclosure () -> Value?
-    ) throws(RoutingError) -> Value? {
-        try ArgumentReader(self.parameters, name).read(Value?.self) ?? value()
-    }
-
+extension Parameters {
+    /// Returns a parameter as a value of any type, or the value that the type has for a missing parameter.
     @usableFromInline
-    func readArgument<Value>(_ name: String) throws(RoutingError) -> Value {
-        if let value = try ArgumentReader(self.parameters, name).read(Value.self) { return value }
+    package func argument<Value>(_ name: String) throws(RoutingError) -> Value {
+        if let value = try ArgumentReader(self, name).read(Value.self) { return value }
         guard let compound = Value.self as? any CompoundArgument.Type,
             let value = Self.absent(compound, as: Value.self)
-        else { throw self.parameters.missing(name, Value.self) }
+        else { throw self.missing(name, Value.self) }
         return value
+    }
+
+    /// Returns an optional parameter, or a default value when no parameter has the name.
+    package func argument<Value>(
+        _ name: String,
+        default value: () -> Value?
+    ) throws(RoutingError) -> Value? {
+        try ArgumentReader(self, name).read(Value?.self) ?? value()
     }
 
     private static func absent<Compound: CompoundArgument, Value>(
@@ -84,7 +27,7 @@ extension Message {
     }
 }
 
-/// Reads a parameter of a message as a value of any type.
+/// Reads a parameter as a value of any type.
 ///
 /// A value that was passed with the call takes precedence, and the description of this value is never read. A
 /// text from the path or the query is read according to the type's conformance: ``URLParameter``,

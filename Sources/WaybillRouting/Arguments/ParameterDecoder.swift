@@ -1,54 +1,11 @@
-internal import WaybillRouting
-
-extension Message {
-    /// Decodes all parameters as one value.
-    ///
-    /// Each property of the value receives the parameter of the same name.
-    ///
-    /// ```swift
-    /// struct Product: Decodable { let id: Int; var tags: [String]; var note: String? }
-    ///
-    /// try bus.register("app://product/:id") { message in show(try message.decode(Product.self)) }
-    /// try await bus.route("app://product/7?tags=red&tags=new&other=ignored")
-    /// ```
-    ///
-    /// Each property is read as ``argument(_:)`` reads a parameter of the property's type. The property's
-    /// value comes from the values that the caller passed, the path or the query. An array receives all
-    /// values of the name. A structure, or another type without a text, must be passed with the call, unless
-    /// the type can be decoded from a single text. Parameters without a property are ignored.
-    ///
-    /// - Parameter type: The type to decode.
-    /// - Returns: The value.
-    /// - Throws: `missingParameter` with the name of a property that is not Optional and has no parameter, or
-    ///   `invalidParameter` with the expected type and the actual value. An error that the type's own
-    ///   `init(from:)` throws becomes the cause of an `invalidParameter`.
-    public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws(RoutingError) -> Value {
+extension Parameters {
+    /// Decodes all parameters as one value, by the names of the value's properties.
+    package func decode<Value: Decodable>(_ type: Value.Type) throws(RoutingError) -> Value {
         try self.decode(type, keeping: [:])
     }
 
-    /// Decodes the parameters onto a value.
-    ///
-    /// A property keeps its value when no parameter has its name.
-    ///
-    /// ```swift
-    /// struct Detail: Codable { var symbol = ""; var price = 9.5 }
-    ///
-    /// try bus.register("app://detail") { message in show(try message.decode(onto: Detail())) }
-    /// try await bus.route("app://detail?symbol=WB")        // symbol: "WB", price: 9.5
-    /// ```
-    ///
-    /// A `Decodable` type does not know the default values of its properties, but a value of the type
-    /// contains them. This method calls the value's `encode(to:)` to read the properties, and matches the
-    /// properties by their coding keys. Parameters are read as by ``decode(_:)``.
-    ///
-    /// An object can keep its parameters in one property and update the property with each message:
-    /// `self.detail = try message.decode(onto: self.detail)`.
-    ///
-    /// - Parameter value: The value with the defaults or with the parameters of an earlier message.
-    /// - Returns: The changed value.
-    /// - Throws: The errors of ``decode(_:)``. An error of `encode(to:)` becomes the cause of an
-    ///   `invalidParameter`.
-    public func decode<Value: Codable>(onto value: Value) throws(RoutingError) -> Value {
+    /// Decodes the parameters onto a value, whose properties without a parameter are unchanged.
+    package func decode<Value: Codable>(onto value: Value) throws(RoutingError) -> Value {
         let recorder = PropertyRecorder()
         do {
             try value.encode(to: recorder)
@@ -63,7 +20,7 @@ extension Message {
         keeping kept: [String: Any]
     ) throws(RoutingError) -> Value {
         do {
-            return try Value(from: ParameterDecoder(parameters: self.parameters, kept: kept))
+            return try Value(from: ParameterDecoder(parameters: self, kept: kept))
         } catch let error as RoutingError {
             throw error
         } catch {
@@ -74,7 +31,7 @@ extension Message {
     private func failure(_ error: any Error, of type: any Any.Type) -> RoutingError {
         RoutingError(
             .invalidParameter,
-            url: self.parameters.url,
+            url: self.url,
             message: "the parameters cannot be decoded as \(TypeName.of(type)): \(Self.reason(error))",
             cause: error
         )
@@ -90,7 +47,7 @@ extension Message {
     }
 }
 
-/// Decodes the parameters of a message as the members of one object.
+/// Decodes parameters as the members of one object.
 private struct ParameterDecoder: Decoder {
     let parameters: Parameters
     /// The values of the properties that have no parameter, by property name.

@@ -1,5 +1,3 @@
-internal import WaybillRouting
-
 /// A URL under construction: a pattern and the values for its placeholders.
 ///
 /// Most patterns have no placeholders, so all values belong in the query. A pattern without placeholders is

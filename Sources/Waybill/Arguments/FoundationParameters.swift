@@ -1,20 +1,6 @@
 #if Foundation
 public import FoundationEssentials
-#endif
-
-/// A value that has a text in a URL.
-///
-/// `LosslessStringConvertible` types and enumerations with a raw value need no conformance. Conform a type
-/// whose text in a URL differs from its description. `Date` (as ISO 8601), `UUID` and `URL` already conform.
-public protocol URLParameter: Sendable {
-    /// Creates a value from a percent-decoded text, or returns nil when the text does not represent a value.
-    init?(urlParameter: String)
-
-    /// The text from which ``init(urlParameter:)`` creates an equal value, before percent-encoding.
-    var urlParameter: String { get }
-}
-
-#if Foundation
+public import WaybillRouting
 
 /// A point in time in ISO 8601: `2026-11-21T08:30:00Z`, with or without fractions of a second.
 extension Date: URLParameter {
@@ -68,6 +54,33 @@ extension URL: URLParameter {
 
     /// The URL's text.
     public var urlParameter: String { self.absoluteString }
+}
+
+extension Data: ScalarText {
+    /// Creates data from Base64.
+    package init?(scalarText: String) { self.init(base64Encoded: scalarText) }
+}
+
+extension Decimal: ScalarText {
+    /// Creates a number from at most 38 significant digits.
+    package init?(scalarText: String) {
+        // `Decimal(string:)` ignores the characters after a number, but `Double` rejects them. It also rounds a
+        // number with more than 38 digits.
+        guard scalarText.allSatisfy({ "+-.0123456789Ee".contains($0) }), Double(scalarText) != nil,
+            Self.significantDigits(of: scalarText) <= 38
+        else { return nil }
+        self.init(string: scalarText)
+    }
+
+    /// Returns the number of digits of a decimal number without the zeros at both ends.
+    private static func significantDigits(of text: String) -> Int {
+        let mantissa = text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }
+        let digits = mantissa.filter { (0x30...0x39).contains($0) }
+        guard let first = digits.firstIndex(where: { $0 != 0x30 }),
+            let last = digits.lastIndex(where: { $0 != 0x30 })
+        else { return 0 }
+        return last - first + 1
+    }
 }
 
 #endif
