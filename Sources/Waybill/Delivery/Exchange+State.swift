@@ -45,16 +45,11 @@ extension Exchange {
             fileprivate var unread: [Progress] = []
             /// The progress reply that the reader has received but not answered.
             fileprivate var seen: Progress?
-            /// The number of progress replies that the reader has received.
-            fileprivate var shown = 0
 
             /// The progress replies that the caller has not answered.
             var unanswered: [Progress] { self.seen.map { self.unread + [$0] } ?? self.unread }
 
             fileprivate mutating func show(_ progress: Progress) -> Event {
-                self.shown += 1
-                var progress = progress
-                progress.number = self.shown
                 self.seen = progress
                 return .progress(progress)
             }
@@ -124,10 +119,10 @@ extension Exchange {
 
         /// Takes the progress reply that the caller answers, or returns nil when the handler no longer waits.
         ///
-        /// If `number` is not nil, returns nil also when the reader has received a later progress reply than
-        /// the progress reply with this number.
-        mutating func answer(to number: Int?) -> Progress? {
-            if let number, number != self.suspension.shown { return nil }
+        /// If `answer` is not nil, returns nil also when the reader has received a later progress reply than
+        /// the progress reply with this continuation.
+        mutating func answer(to answer: Answer?) -> Progress? {
+            if let answer, self.suspension.seen?.answer !== answer { return nil }
             return self.suspension.seen.take()
         }
 

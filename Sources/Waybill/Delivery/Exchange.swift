@@ -171,9 +171,6 @@ extension Exchange {
         /// Whether the handler uses the answer, and therefore also receives the listener's error.
         let expectsAnswer: Bool
         let answer: Answer
-        /// The position among the progress replies that the caller has received, from 1; 0 before the caller
-        /// has received this reply.
-        var number = 0
     }
 
     /// An event for the caller of an exchange.
@@ -243,11 +240,11 @@ extension Exchange {
     /// Answers the latest progress reply, or returns false when the progress reply already has an answer or
     /// the exchange is over.
     ///
-    /// If `number` is not nil, returns false also when the caller has received a later progress reply than
-    /// the progress reply with this number.
+    /// If `answer` is not nil, returns false also when the caller has received a later progress reply than
+    /// the progress reply with this continuation.
     @discardableResult
-    func answer(_ result: Result<any Sendable, any Error>, to number: Int? = nil) -> Bool {
-        guard let progress = self.state.withLock({ $0.answer(to: number) }) else { return false }
+    func answer(_ result: Result<any Sendable, any Error>, to answer: Answer? = nil) -> Bool {
+        guard let progress = self.state.withLock({ $0.answer(to: answer) }) else { return false }
         progress.answer.resume(returning: result)
         return true
     }
@@ -265,6 +262,8 @@ extension Exchange {
             answer: answer
         )
         return try await answer.wait(isolation: #isolation) {
+            // The caller must not receive a reply of an attempt that a middleware has already given up.
+            if Task.isCancelled { throw NotListening() }
             switch self.state.withLock({ $0.offer(progress) }) {
             case .deliver(let reader, let event): reader.resume(returning: event)
             case .keep: break

@@ -25,8 +25,9 @@ public struct Reply: Sendable {
     /// The trace is nil for a progress reply, and when the request had no return URL.
     public let returnLeg: ReturnLeg?
 
-    /// The destination of an answer to this progress reply; nil for the last reply.
-    let answer: AnswerSlot?
+    /// The exchange and the continuation that receive an answer to this progress reply; nil for the last
+    /// reply.
+    let answer: (exchange: Exchange, continuation: Exchange.Answer)?
 
     /// Returns the value as the type that the caller needs.
     ///
@@ -49,7 +50,10 @@ public struct Reply: Sendable {
     /// - Returns: Whether the handler was waiting for the answer. The handler does not wait after the last
     ///   reply, after an earlier answer, or after the caller has asked for the next reply.
     @discardableResult
-    public func answer(with value: some Sendable) -> Bool { self.answer?.fill(value) ?? false }
+    public func answer(with value: some Sendable) -> Bool {
+        guard let (exchange, continuation) = self.answer else { return false }
+        return exchange.answer(.success(value), to: continuation)
+    }
 }
 
 extension Reply: CustomStringConvertible {
@@ -57,14 +61,4 @@ extension Reply: CustomStringConvertible {
     public var description: String {
         "reply \(self.correlationID) from \(self.url.onShortLine): \(self.value)".onOneLine
     }
-}
-
-/// The destination of the answer to one progress reply.
-struct AnswerSlot: Sendable {
-    let exchange: Exchange
-    /// The number of the reply; see ``Exchange/Progress/number``.
-    let number: Int
-
-    /// Resumes the handler if it still waits for the answer to this reply.
-    func fill(_ value: any Sendable) -> Bool { self.exchange.answer(.success(value), to: self.number) }
 }

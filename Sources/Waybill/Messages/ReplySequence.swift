@@ -86,7 +86,7 @@ public struct Replies: AsyncSequence, Sendable {
                     url: self.request.url,
                     isLast: false,
                     returnLeg: nil,
-                    answer: AnswerSlot(exchange: stream.exchange, number: progress.number)
+                    answer: (stream.exchange, progress.answer)
                 )
             case .finished(let outcome):
                 self.isAtEnd = true

@@ -131,7 +131,8 @@ private struct ExchangeRun: ~Copyable {
     private var reader: Exchange.Reader?
     private var unread: [Int] = []
     private var seen: Int?
-    private var shown = 0
+    /// The numbers of the replies that the reader has received.
+    private var shown: [Int] = []
     private var isAttached = false
 
     init(_ parts: StateParts, seed: UInt64) {
@@ -182,9 +183,10 @@ private struct ExchangeRun: ~Copyable {
         let actual = self.text(self.state.takeEvent(orAdd: reader))
         if self.outcome.take() != nil { return ("read", actual, "the end") }
         guard self.unread.isEmpty else {
-            self.seen = self.unread.removeFirst()
-            self.shown += 1
-            return ("read", actual, "reply \(self.seen ?? 0)")
+            let number = self.unread.removeFirst()
+            self.seen = number
+            self.shown.append(number)
+            return ("read", actual, "reply \(number)")
         }
         self.reader = reader
         return ("read", actual, "nothing")
@@ -214,7 +216,7 @@ private struct ExchangeRun: ~Copyable {
             return ("offer", actual, "kept")
         }
         self.seen = number
-        self.shown += 1
+        self.shown.append(number)
         return ("offer", actual, "true reply \(number)")
     }
 
@@ -222,9 +224,11 @@ private struct ExchangeRun: ~Copyable {
         if self.random.isOne(in: 2) {
             return ("answer", "\(self.state.answer(to: nil)?.label ?? -1)", "\(self.seen.take() ?? -1)")
         }
-        let number = self.shown - self.random.number(below: 2)
-        let actual = self.state.answer(to: number)?.label ?? -1
-        let expected = number == self.shown ? self.seen.take() : nil
+        guard let number = self.shown.suffix(2).randomElement(using: &self.random) else {
+            return ("none", "", "")
+        }
+        let actual = self.state.answer(to: self.offered[number].answer)?.label ?? -1
+        let expected = number == self.seen ? self.seen.take() : nil
         return ("answer to \(number)", "\(actual)", "\(expected ?? -1)")
     }
 

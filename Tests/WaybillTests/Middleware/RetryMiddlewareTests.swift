@@ -2,6 +2,7 @@ import Testing
 import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
+import WaybillTesting
 
 /// A clock that records sleeps and ends them at once.
 struct NotingClock: Clock {
@@ -131,6 +132,39 @@ struct RetryMiddlewareTests {
         caller.cancel()
         #expect(await caller.value?.code == .cancelled)
         #expect(self.bus.statistics.cancelled == 1)
+    }
+
+    @Test func `an attempt that has timed out cannot send progress replies to the caller`() async throws {
+        let clock = ManualClock()
+        let bus = MessageBus(clock: clock, configuration: .quiet)
+        let (attempts, heard) = (Tally(), Journal<String>())
+        let (first, isOver, second) = (Gate(), Gate(), Gate())
+        try bus.register("app://stock/a") { message -> Bool in
+            attempts.add()
+            if attempts.count == 1 {
+                first.open()
+                await isOver.wait()
+                let isHeard = await message.reply(with: "first")
+                second.open()
+                return isHeard
+            }
+            isOver.open()
+            await second.wait()
+            return await message.reply(with: "second")
+        }
+        bus.use(
+            try RetryMiddleware(
+                idempotent: ["app://stock/a"],
+                codes: [.deadlineExceeded],
+                clock: self.clock
+            )
+        )
+        bus.use(TimeoutMiddleware(.seconds(1)))
+        async let reply: Bool = bus.route("app://stock/a") { (update: String) in heard.add(update) }
+        await first.wait()
+        await clock.advance(by: .seconds(1))
+        #expect(try await reply)
+        #expect(heard.entries == ["second"])
     }
 
     @Test func `the retry middleware retries a sent message`() async throws {
