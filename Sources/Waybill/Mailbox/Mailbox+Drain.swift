@@ -11,7 +11,7 @@ extension Mailbox {
             self.grantSlots()
             switch consume entry {
             case .sent(let envelope): self.start(envelope)
-            case .awaited(let awaited): awaited.task.resume()
+            case .awaited(let task, _): task.resume()
             }
         }
         self.drainLater()

@@ -44,23 +44,11 @@ struct Envelope: ~Copyable, Sendable {
 struct MailboxQueue: ~Copyable, Sendable {
     enum Entry: ~Copyable, Sendable {
         case sent(Envelope)
-        case awaited(AwaitedMessage)
-    }
-
-    /// A message that a caller awaits.
-    ///
-    /// The structure contains copies of the values that the queue counts. Another core has often just written
-    /// the task's memory, and reading this memory would stall the loop while it holds the lock.
-    struct AwaitedMessage: ~Copyable, Sendable {
-        let task: QueuedTask
-        let takesSlot: Bool
-        let hasExchange: Bool
-
-        init(_ task: QueuedTask) {
-            self.task = task
-            self.takesSlot = task.takesSlot
-            self.hasExchange = task.exchange != nil
-        }
+        /// A message that a caller awaits, with the task's `takesSlot`.
+        ///
+        /// Another core has often just written the task's memory, and reading this memory would stall the loop
+        /// while it holds the lock.
+        case awaited(QueuedTask, takesSlot: Bool)
     }
 
     let limit: Int
@@ -70,8 +58,6 @@ struct MailboxQueue: ~Copyable, Sendable {
     private var entries = UniqueDeque<Entry>()
     /// The number of entries that have a slot.
     private var slots = 0
-    /// The number of entries that have an exchange, which can end before it is the entry's turn.
-    private var exchanges = 0
     /// The message that a serial mailbox is handling.
     private(set) var inProgress: CorrelationID?
     /// Whether the loop drains the queue now or is scheduled to drain it.
@@ -123,12 +109,11 @@ struct MailboxQueue: ~Copyable, Sendable {
     }
 
     mutating func append(_ task: QueuedTask) -> Effect {
-        let awaited = AwaitedMessage(task)
-        guard let effect = awaited.takesSlot ? self.makeRoom() : Effect.none else { return .rejected }
-        if awaited.takesSlot { self.slots += 1 }
-        if awaited.hasExchange { self.exchanges += 1 }
+        let takesSlot = task.takesSlot
+        guard let effect = takesSlot ? self.makeRoom() : Effect.none else { return .rejected }
+        if takesSlot { self.slots += 1 }
         task.hasEntered.store(true, ordering: .relaxed)
-        self.entries.append(.awaited(awaited))
+        self.entries.append(.awaited(task, takesSlot: takesSlot))
         return self.drain(after: effect)
     }
 
@@ -197,33 +182,18 @@ struct MailboxQueue: ~Copyable, Sendable {
     @inline(never)
     private mutating func displace() -> Effect? {
         guard self.whenFull == .dropOldest else { return nil }
-        // Prefer a message whose exchange is already over, because no caller waits for this message.
-        if self.exchanges > 0, let index = self.firstOverInSlot { return self.drop(at: index) }
         for index in self.entries.indices where self.entries[index].takesSlot {
-            return self.drop(at: index)
+            let entry = self.entries.remove(at: index)
+            self.uncount(entry)
+            var dropped = UniqueDeque<Entry>()
+            dropped.append(entry)
+            return .dropped(dropped, isDue: false)
         }
         return nil
-    }
-
-    /// The index of the oldest entry that takes a slot although its exchange is over.
-    private var firstOverInSlot: Int? {
-        for index in self.entries.indices where self.entries[index].takesSlot {
-            if self.entries[index].task?.exchange?.isOver == true { return index }
-        }
-        return nil
-    }
-
-    private mutating func drop(at index: Int) -> Effect {
-        let entry = self.entries.remove(at: index)
-        self.uncount(entry)
-        var dropped = UniqueDeque<Entry>()
-        dropped.append(entry)
-        return .dropped(dropped, isDue: false)
     }
 
     private mutating func uncount(_ entry: borrowing Entry) {
         if entry.takesSlot { self.slots -= 1 }
-        if entry.hasExchange { self.exchanges -= 1 }
     }
 
     /// Returns an effect that also drains the queue, or the effect unchanged when no message can start or a
@@ -283,21 +253,21 @@ extension MailboxQueue.Entry {
     var id: CorrelationID {
         switch self {
         case .sent(let envelope): envelope.message.id
-        case .awaited(let awaited): awaited.task.message.id
+        case .awaited(let task, _): task.message.id
         }
     }
 
     var handler: Handler? {
         switch self {
         case .sent(let envelope): envelope.target.handler
-        case .awaited(let awaited): awaited.task.handler
+        case .awaited(let task, _): task.handler
         }
     }
 
     var task: QueuedTask? {
         switch self {
         case .sent: nil
-        case .awaited(let awaited): awaited.task
+        case .awaited(let task, _): task
         }
     }
 
@@ -305,14 +275,7 @@ extension MailboxQueue.Entry {
     var takesSlot: Bool {
         switch self {
         case .sent: true
-        case .awaited(let awaited): awaited.takesSlot
-        }
-    }
-
-    var hasExchange: Bool {
-        switch self {
-        case .sent: false
-        case .awaited(let awaited): awaited.hasExchange
+        case .awaited(_, let takesSlot): takesSlot
         }
     }
 
@@ -320,7 +283,7 @@ extension MailboxQueue.Entry {
     consuming func fail(_ reason: (String) -> RoutingError) {
         switch consume self {
         case .sent(let envelope): envelope.reject(reason)
-        case .awaited(let awaited): awaited.task.reject(reason(awaited.task.url))
+        case .awaited(let task, _): task.reject(reason(task.url))
         }
     }
 }

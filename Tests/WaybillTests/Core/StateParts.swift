@@ -45,8 +45,8 @@ struct StateParts {
     }
 
     /// Creates a task that waits in a queue, and that only tests resume.
-    func task(_ id: Int, _ handler: Handler, _ exchange: Exchange?, takesSlot: Bool) -> QueuedTask {
-        QueuedTask(self.message(id), for: handler, exchange: exchange, takesSlot: takesSlot)
+    func task(_ id: Int, _ handler: Handler, takesSlot: Bool) -> QueuedTask {
+        QueuedTask(self.message(id), for: handler, takesSlot: takesSlot)
     }
 
     func mailbox(limit: Int = 8, of owner: (any LoopBound)? = nil) -> Mailbox {

@@ -25,36 +25,6 @@ struct MailboxQueueTests {
     }
 
     @Test
-    func `an ended exchange makes room before an older message is dropped`() throws {
-        let parts = try StateParts()
-        var queue = MailboxQueue(limit: 2, whenFull: .dropOldest, isSerial: false)
-        defer { queue.settleAll() }
-        let exchange = parts.exchange(2)
-        let effects = [
-            queue.send(1, parts), queue.wait(2, parts, exchange, takesSlot: true), queue.send(3, parts),
-        ]
-        #expect(effects == ["drain", "none", "dropped 1"])
-        exchange.cancel()
-        let last = queue.send(4, parts)
-        #expect(last == "dropped 2")
-        let rest = [queue.nextID(), queue.nextID(), queue.nextID()]
-        #expect(rest == [3, 4, nil])
-    }
-
-    @Test
-    func `an ended exchange without a slot makes no room`() throws {
-        let parts = try StateParts()
-        var queue = MailboxQueue(limit: 1, whenFull: .dropOldest, isSerial: false)
-        defer { queue.settleAll() }
-        let exchange = parts.exchange(1)
-        let effects = [queue.wait(1, parts, exchange, takesSlot: false), queue.send(2, parts)]
-        #expect(effects == ["drain", "none"])
-        exchange.cancel()
-        let last = queue.send(3, parts)
-        #expect(last == "dropped 2")
-    }
-
-    @Test
     func `a serial queue starts no message before the message in progress has ended`() throws {
         let parts = try StateParts()
         var queue = MailboxQueue(limit: 1, whenFull: .fail, isSerial: true)
@@ -95,8 +65,8 @@ struct MailboxQueueTests {
 /// A queue, and a plain list that performs the same operations.
 private struct QueueRun: ~Copyable {
     enum Operation: CaseIterable {
-        case send, sendInSlot, wait, waitWithSlot, waitWithExchange, start, next, end
-        case withdraw, endExchange, unregister
+        case send, sendInSlot, wait, waitWithSlot, start, next, end
+        case withdraw, unregister
         case takeSlot, waitForSlot, grantSlot, withdrawSender
     }
 
@@ -106,7 +76,6 @@ private struct QueueRun: ~Copyable {
     private var model: QueueModel
     private var handlers: [Handler]
     private var tasks: [(id: Int, task: QueuedTask)] = []
-    private var exchanges: [(id: Int, exchange: Exchange)] = []
     private var senders: [LoopContinuation<Bool>] = []
     private var lastID = 0
 
@@ -147,10 +116,8 @@ private struct QueueRun: ~Copyable {
             let (id, handler) = self.next()
             let actual = self.queue.send(self.parts.envelope(id, self.handlers[handler]), hasSlot: true)
             return (actual, self.model.addInSlot(.init(id: id, handler: handler, takesSlot: true)))
-        case .wait: return self.wait(takesSlot: false, hasExchange: false)
-        case .waitWithSlot: return self.wait(takesSlot: true, hasExchange: false)
-        case .waitWithExchange:
-            return self.wait(takesSlot: self.generator.isOne(in: 2), hasExchange: true)
+        case .wait: return self.wait(takesSlot: false)
+        case .waitWithSlot: return self.wait(takesSlot: true)
         case .start:
             let (id, _) = self.next()
             let isStarted = self.queue.start(CorrelationID(rawValue: UInt64(id)))
@@ -166,13 +133,6 @@ private struct QueueRun: ~Copyable {
             guard let (id, task) = self.tasks.randomElement(using: &self.generator) else { return ("", "") }
             let withdrawn: Int? = self.queue.remove(task) ? id : nil
             return (withdrawn.description, self.model.withdraw(id).description)
-        case .endExchange:
-            guard let (id, exchange) = self.exchanges.randomElement(using: &self.generator) else {
-                return ("", "")
-            }
-            exchange.cancel()
-            self.model.endExchange(id)
-            return ("", "")
         case .unregister: return self.unregister()
         case .takeSlot: return ("\(self.queue.takeSlot())", "\(self.model.takeSlot())")
         case .waitForSlot:
@@ -197,19 +157,11 @@ private struct QueueRun: ~Copyable {
         }
     }
 
-    private mutating func wait(takesSlot: Bool, hasExchange: Bool) -> (actual: String, expected: String) {
+    private mutating func wait(takesSlot: Bool) -> (actual: String, expected: String) {
         let (id, handler) = self.next()
-        let exchange = hasExchange ? self.parts.exchange(id) : nil
-        if let exchange { self.exchanges.append((id, exchange)) }
-        let task = self.parts.task(id, self.handlers[handler], exchange, takesSlot: takesSlot)
+        let task = self.parts.task(id, self.handlers[handler], takesSlot: takesSlot)
         self.tasks.append((id, task))
-        let entry = QueueModel.Entry(
-            id: id,
-            handler: handler,
-            takesSlot: takesSlot,
-            isAwaited: true,
-            hasExchange: hasExchange
-        )
+        let entry = QueueModel.Entry(id: id, handler: handler, takesSlot: takesSlot)
         return (self.queue.append(task).described(), self.model.add(entry))
     }
 
@@ -243,9 +195,6 @@ private struct QueueModel {
         let id: Int
         let handler: Int
         let takesSlot: Bool
-        var isAwaited = false
-        var hasExchange = false
-        var isOver = false
     }
 
     let limit: Int
@@ -277,8 +226,7 @@ private struct QueueModel {
         var dropped: Int?
         if entry.takesSlot, self.isFull {
             guard self.whenFull == .dropOldest,
-                let index = self.entries.firstIndex(where: { $0.takesSlot && $0.isOver })
-                    ?? self.entries.firstIndex(where: \.takesSlot)
+                let index = self.entries.firstIndex(where: \.takesSlot)
             else { return "rejected" }
             dropped = self.entries.remove(at: index).id
         }
@@ -318,12 +266,6 @@ private struct QueueModel {
         guard self.entries.contains(where: { $0.id == id }) else { return nil }
         self.entries.removeAll { $0.id == id }
         return id
-    }
-
-    mutating func endExchange(_ id: Int) {
-        for index in self.entries.indices where self.entries[index].id == id {
-            self.entries[index].isOver = true
-        }
     }
 
     mutating func remove(handler: Int) -> [Int] {
@@ -387,15 +329,6 @@ extension MailboxQueue {
         repeat {
             if self.inProgress != nil { _ = self.end().described() }
         } while self.nextID() != nil
-    }
-
-    fileprivate mutating func wait(
-        _ id: Int,
-        _ parts: StateParts,
-        _ exchange: Exchange?,
-        takesSlot: Bool
-    ) -> String {
-        self.append(parts.task(id, parts.handler(), exchange, takesSlot: takesSlot)).described()
     }
 
     fileprivate mutating func nextID() -> Int? {

@@ -75,7 +75,7 @@ struct HandlerCodeTests {
         async throws
     {
         let parts = try StateParts()
-        let queued = parts.task(7, parts.handler(), nil, takesSlot: false)
+        let queued = parts.task(7, parts.handler(), takesSlot: false)
         let journal = Journal<Int>()
         let task = Self.$number.withValue(3) {
             QueuedTask.startTask(queued) { queued in
