@@ -174,7 +174,8 @@ extension Interception {
     @inline(never)
     func failure(_ error: any Error, of message: Message) -> RoutingError {
         let handler = self.target.handler
-        return (handler?.reason(for: error, of: message) ?? .thrown(error, around: message)).at(handler)
+        let reason = handler?.reason(for: error, of: message)
+        return (reason ?? .thrown(error, around: message.parameters.url)).at(handler)
     }
 }
 

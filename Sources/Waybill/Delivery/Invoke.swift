@@ -104,8 +104,8 @@ extension Handler {
     @inline(never)
     func failure(_ error: any Error, of message: Message) -> RoutingError {
         if let reason = self.reason(for: error, of: message) { return reason.at(self) }
-        let own: RoutingError =
-            self.isConnector ? .thrown(error, at: message.parameters.url) : .thrown(error, by: message)
+        let url = message.parameters.url
+        let own: RoutingError = self.isConnector ? .thrown(error, at: url) : .thrown(error, byHandlerOf: url)
         return own.at(self)
     }
 

@@ -43,7 +43,7 @@ public struct FilterMiddleware: Middleware {
             }
             return try await next(message)
         } catch {
-            let error = RoutingError.thrown(error, around: message)
+            let error = RoutingError.thrown(error, around: message.parameters.url)
             self.onFailure(message, error)
             throw error
         }
