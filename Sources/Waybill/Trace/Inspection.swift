@@ -30,14 +30,46 @@ extension MessageBus {
         self.core.registry.cluster?.view
     }
 
+    /// The ID of a message of an operator, and its value or the reason why it failed.
+    package typealias Performed = (id: CorrelationID, result: Result<any Sendable, RoutingError>)
+
     /// Routes a message that an operator sends.
-    ///
-    /// - Returns: The ID of the message, and its value or the reason why it failed.
     package nonisolated(nonsending) func perform(
-        _ act: OperatorRequest
-    ) async -> (id: CorrelationID, result: Result<any Sendable, RoutingError>) {
-        var request = act.content
-        request.limit(to: act.timeout, by: self.core.time)
+        _ url: String,
+        parameters: [String: any Sendable],
+        timeout: Duration
+    ) async -> Performed {
+        await self.perform(Request(url: url, passed: .make(parameters)), timeout: timeout)
+    }
+
+    /// Routes a message that repeats a given message, with its parameters, headers, payload and origin, but
+    /// without its deadline.
+    ///
+    /// - Parameters:
+    ///   - message: The message to repeat. It is recorded as the cause of the new message.
+    ///   - headers: Additional headers.
+    ///   - timeout: The duration to wait for the reply.
+    /// - Returns: The ID of the new message, and its value or the reason why it failed.
+    package nonisolated(nonsending) func replay(
+        _ message: Message,
+        headers: [String: String],
+        timeout: Duration
+    ) async -> Performed {
+        let extras = MessageExtras(
+            payload: message.rawPayload,
+            headers: message.headers.merging(headers) { _, new in new },
+            correlationID: message.correlationID,
+            external: message.extras?.external,
+            provenance: MessageProvenance(kind: .request, cause: message.id)
+        )
+        let parameters = message.parameters
+        let request = Request(url: parameters.url, passed: parameters.passed, extras: extras)
+        return await self.perform(request, timeout: timeout)
+    }
+
+    private nonisolated(nonsending) func perform(_ request: Request, timeout: Duration) async -> Performed {
+        var request = request
+        request.limit(to: timeout, by: self.core.time)
         let delivered = await self.core.deliverAndWait(request)
         return (delivered.id, delivered.outcome.result)
     }
@@ -52,38 +84,4 @@ package struct RouteLoad: Sendable {
     package let waiting: Int
     /// The limit of the mailbox.
     package let limit: Int
-}
-
-/// A message that an operator of the program sends: a new message, or a dead letter that is sent again.
-package struct OperatorRequest: Sendable {
-    fileprivate let content: Request
-    fileprivate let timeout: Duration
-
-    /// Creates a new message.
-    package init(_ url: String, parameters: [String: any Sendable], timeout: Duration) {
-        self.content = Request(url: url, passed: .make(parameters))
-        self.timeout = timeout
-    }
-
-    /// Creates a message that repeats a given message, with the parameters, headers, payload and origin of
-    /// the given message, but without its deadline.
-    ///
-    /// - Parameters:
-    ///   - message: The message to repeat. It is recorded as the cause of the new message.
-    ///   - headers: Additional headers.
-    ///   - timeout: The duration to wait for the reply.
-    package init(replaying message: Message, headers: [String: String], timeout: Duration) {
-        self.content = Request(
-            url: message.parameters.url,
-            passed: message.parameters.passed,
-            extras: MessageExtras(
-                payload: message.rawPayload,
-                headers: message.headers.merging(headers) { _, new in new },
-                correlationID: message.correlationID,
-                external: message.extras?.external,
-                provenance: MessageProvenance(kind: .request, cause: message.id)
-            )
-        )
-        self.timeout = timeout
-    }
 }

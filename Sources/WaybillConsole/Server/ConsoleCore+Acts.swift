@@ -27,8 +27,7 @@ extension ConsoleCore {
         let timeout = body.member(named: "timeout")?.int ?? Self.usualTimeout
         let limit = min(max(timeout, Self.shortestTimeout), Self.longestTimeout)
         let begin = ContinuousClock.now
-        let act = OperatorRequest(url, parameters: values, timeout: .milliseconds(limit))
-        let (id, result) = await self.bus.perform(act)
+        let (id, result) = await self.bus.perform(url, parameters: values, timeout: .milliseconds(limit))
         let duration = ContinuousClock.now - begin
         let shown = self.shown(url)
         var metadata: Logger.Metadata = ["url": "\(shown.text)", "id": "\(id)"]
@@ -117,12 +116,11 @@ extension ConsoleCore {
 
     private func replay(_ letter: LetterBox.Letter) async -> Replay? {
         guard let message = letter.message else { return nil }
-        let act = OperatorRequest(
-            replaying: message,
+        let (id, result) = await self.bus.replay(
+            message,
             headers: ["waybill-replay-of": "\(letter.id)"],
             timeout: .milliseconds(Self.usualTimeout)
         )
-        let (id, result) = await self.bus.perform(act)
         self.letters.note(letter.id, replayedAs: id)
         var failure: ShownFailure?
         if case .failure(let error) = result {

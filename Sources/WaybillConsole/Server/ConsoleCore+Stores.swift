@@ -62,8 +62,8 @@ extension ConsoleCore {
     }
 
     private func reply(of url: String) async throws(RoutingError) -> JSONText {
-        let request = OperatorRequest(url, parameters: [:], timeout: Self.storeTimeout)
-        return try JSONText(encoding: try await self.bus.perform(request).result.get())
+        let (_, result) = await self.bus.perform(url, parameters: [:], timeout: Self.storeTimeout)
+        return try JSONText(encoding: try result.get())
     }
 
     /// Writes a dead letter without its values.
