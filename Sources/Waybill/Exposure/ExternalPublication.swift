@@ -1,23 +1,6 @@
 internal import WaybillEventLoop
 package import WaybillRouting
 
-/// The state of a peer's publication that was delivered as far as possible without suspending.
-package enum ExternalPublication: Sendable {
-    /// All subscribers have finished.
-    case ended
-    case pending(Rest)
-
-    /// The remaining work of a publication.
-    package struct Rest: Sendable {
-        fileprivate enum Part: Sendable {
-            case request(ExternalRequest)
-            case publication(Publication)
-        }
-
-        fileprivate let part: Part
-    }
-}
-
 // Publications and subscriptions of peers.
 extension MessageBus {
     /// Publishes a peer's message to all subscribers.
@@ -45,37 +28,24 @@ extension MessageBus {
     ///   - request: The peer's message.
     ///   - isCounted: Whether the caller has already counted the publication against the loop's budget of
     ///     deliveries.
-    /// - Returns: `ended` when all subscribers have finished, or the remaining work for ``publish(_:)``.
+    /// - Returns: A closure that completes the publication; nil when all subscribers have finished.
     /// - Throws: The errors of ``publish(_:parameters:headers:deadline:timeout:)``.
     package func begin(
         publishing request: ExternalRequest,
         isCounted: Bool = false
-    ) throws(RoutingError) -> ExternalPublication {
+    ) throws(RoutingError) -> (nonisolated(nonsending) @Sendable () async throws(RoutingError) -> Void)? {
         let core = self.core
         guard let loop = EventLoop.current, isCounted || loop.consumeDeliveryBudget() else {
-            return .pending(ExternalPublication.Rest(part: .request(request)))
+            return { () async throws(RoutingError) in _ = try await self.publish(request) }
         }
         if let error = core.rejection(of: request, .publishing) {
-            if error.code == .noRoute { return .ended }
+            if error.code == .noRoute { return nil }
             throw error
         }
-        var content = request.content
-        content = content.inheriting(on: core.currentShard)
-        guard var publication = try core.beginPublishing(content, isExternal: true) else { return .ended }
-        guard core.deliver(&publication), !publication.isAwaited else {
-            return .pending(ExternalPublication.Rest(part: .publication(publication)))
-        }
-        return .ended
-    }
-
-    /// Completes a publication, and waits until all subscribers have finished.
-    package nonisolated(nonsending) func publish(
-        _ rest: ExternalPublication.Rest
-    ) async throws(RoutingError) {
-        switch rest.part {
-        case .request(let request): _ = try await self.publish(request)
-        case .publication(let publication): _ = await self.core.resume(publication)
-        }
+        let content = request.content.inheriting(on: core.currentShard)
+        guard var publication = try core.beginPublishing(content, isExternal: true) else { return nil }
+        if core.deliver(&publication), !publication.isAwaited { return nil }
+        return { [publication] in _ = await core.resume(publication) }
     }
 
     /// Subscribes to a pattern for a peer.

@@ -215,13 +215,12 @@ extension RPCSession {
             let size = publications.sizeOfNext
             let request = try self.next(of: &publications)
             if isCounted { try self.checkPublicationLimit(size) }
-            guard case .pending(let rest) = try self.bus.begin(publishing: request, isCounted: isCounted)
-            else { return }
+            guard let complete = try self.bus.begin(publishing: request, isCounted: isCounted) else { return }
             self.unawaitedPublications += 1
             self.unawaitedBytes += size
             self.connection?.countReceivedBytes(of: self)
             Task.immediate {
-                do { try await self.bus.publish(rest) } catch { self.noteFailedPublication(error) }
+                do { try await complete() } catch { self.noteFailedPublication(error) }
                 self.unawaitedPublications -= 1
                 self.unawaitedBytes -= size
                 self.connection?.countReceivedBytes(of: self)
