@@ -183,7 +183,7 @@ extension BusCore {
             return connection.id
         }
         isJoined = true
-        return Registration(pattern: pattern, core: self, target: .connection(id))
+        return Registration(pattern: pattern) { self.disconnect { $0.id == id } }
     }
 
     /// Publishes a request to the subscribers of other nodes, unless the request came from another node.

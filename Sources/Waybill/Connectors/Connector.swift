@@ -138,9 +138,9 @@ extension MessageBus {
             )
             return (connection.id, connections.add(connection))
         }
-        core.retire(replaced.map { [.connector($0.handler)] } ?? [])
+        core.retire(replaced.map { [.handler($0.handler)] } ?? [])
         core.reconfigure()
-        return Registration(pattern: pattern, core: core, target: .connection(id))
+        return Registration(pattern: pattern) { core.disconnect { $0.id == id } }
     }
 
     /// The schemes that have a connector, sorted.
@@ -153,7 +153,7 @@ extension BusCore {
     func disconnect(where isMeant: (Connection) -> Bool) -> Int {
         let removed = self.registry.change { _, connections in connections.remove(where: isMeant) }
         for connection in removed { connection.onEnd?() }
-        self.retire(removed.map { .connector($0.handler) })
+        self.retire(removed.map { .handler($0.handler) })
         if !removed.isEmpty { self.reconfigure() }
         return removed.count
     }

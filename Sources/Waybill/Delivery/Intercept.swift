@@ -26,7 +26,12 @@ extension BusCore {
             scope?.defaultScheme = self.currentConfiguration.defaultScheme
             return middlewares.insert(middleware, scope: scope)
         }
-        return Registration(pattern: pattern, core: self, target: .middleware(id))
+        return Registration(pattern: pattern) {
+            // A bus that was already shut down has not added the middleware.
+            guard let id else { return }
+            self.registry.changeMiddlewares { $0.remove(id) }
+            self.forget()
+        }
     }
 }
 

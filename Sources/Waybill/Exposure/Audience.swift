@@ -30,7 +30,10 @@ extension BusCore {
         try self.checkOpen(for: pattern)
         let id = try self.exposures(to: audience).insert(pattern, operations)
         self.registry.noteChange()
-        return Registration(pattern: pattern, core: self, target: .exposure(id, audience))
+        return Registration(pattern: pattern) {
+            self.exposures(to: audience).hide(id)
+            self.registry.noteChange()
+        }
     }
 }
 

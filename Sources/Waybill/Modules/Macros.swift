@@ -72,10 +72,6 @@ public macro Route() = #externalMacro(module: "WaybillPlugin", type: "RouteMacro
 @attached(peer)
 public macro Route(_ path: String) = #externalMacro(module: "WaybillPlugin", type: "RouteMacro")
 
-#endif
-
-#if Macros
-
 /// Turns a protocol into a service.
 ///
 /// A module that conforms to the protocol handles its methods, and each call of a method is a message. The

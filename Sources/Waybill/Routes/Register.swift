@@ -178,22 +178,8 @@ extension BusCore {
             for handler in targets.flatMap(\.members) { mailboxes.releaseModule(of: handler.mailbox) }
         }
         self.retire(replaced)
-        return zip(patterns, ids).map { Registration(pattern: $0, core: self, target: .route($1)) }
-    }
-
-    func unregister(_ target: Registration.Target) {
-        switch target {
-        case .route(let id): self.removeRoute(id)
-        case .connection(let id): self.disconnect { $0.id == id }
-        case .service(let id): self.endOffer(id)
-        case .subscription(let id): self.unsubscribe(id)
-        case .middleware(let id?):
-            self.registry.changeMiddlewares { $0.remove(id) }
-            self.forget()
-        case .middleware(nil): break
-        case .exposure(let id, let audience):
-            self.exposures(to: audience).hide(id)
-            self.registry.noteChange()
+        return zip(patterns, ids).map { pattern, id in
+            Registration(pattern: pattern) { self.removeRoute(id) }
         }
     }
 
@@ -239,7 +225,7 @@ extension BusCore {
         }
         for connection in removed.connections { connection.onEnd?() }
         self.endTraces(self.registry.changeMiddlewares { $0.close() })
-        for target in removed.targets + removed.connections.map({ .connector($0.handler) }) {
+        for target in removed.targets + removed.connections.map({ .handler($0.handler) }) {
             target.retire(with: RoutingError.shutDown, exempting: exempt)
         }
         for subscriber in self.topics.close() {

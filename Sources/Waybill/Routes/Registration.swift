@@ -1,5 +1,3 @@
-internal import WaybillRouting
-
 /// The registration of a handler, a connector, a service, a subscriber, a middleware, or an exposed or shared
 /// pattern.
 ///
@@ -12,20 +10,8 @@ public struct Registration: Sendable {
     /// protocol. The text of a middleware that intercepts all messages is `**`.
     public let pattern: String
 
-    let core: BusCore
-    let target: Target
-
-    /// The entry that ``cancel()`` removes.
-    enum Target: Sendable {
-        case route(RouteID)
-        case connection(Int)
-        case service(Int)
-        case subscription(Topics.SubscriberID)
-        /// The number of a middleware; nil when the bus was already shut down, so that no middleware was
-        /// added.
-        case middleware(Int?)
-        case exposure(ExposureTable.ID, Audience)
-    }
+    /// Removes the entry; has no effect if the entry does not exist.
+    let remove: @Sendable () -> Void
 
     /// Cancels the registration.
     ///
@@ -33,5 +19,5 @@ public struct Registration: Sendable {
     /// reply fail at once with `noHandler`. A middleware continues to intercept the messages that it has
     /// already received. A second call has no effect. If another handler has replaced this handler, the call
     /// has no effect either.
-    public func cancel() { self.core.unregister(self.target) }
+    public func cancel() { self.remove() }
 }

@@ -125,8 +125,8 @@ extension BusCore {
             }
             return added
         }
-        return zip(offers, added).map {
-            Registration(pattern: "\($0.key)", core: self, target: .service($1.id))
+        return zip(offers, added).map { offer, entry in
+            Registration(pattern: "\(offer.key)") { self.endOffer(entry.id) }
         }
     }
 

@@ -150,7 +150,7 @@ extension BusCore {
         if let handler = subscriber.handler {
             self.mailboxes.withLock { $0.releaseModule(of: handler.mailbox) }
         }
-        return Registration(pattern: pattern.text, core: self, target: .subscription(id))
+        return Registration(pattern: pattern.text) { self.unsubscribe(id) }
     }
 
     func unsubscribe(_ id: Topics.SubscriberID) {

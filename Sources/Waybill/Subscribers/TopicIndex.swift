@@ -96,7 +96,9 @@ struct TopicIndex: Sendable {
     ///
     /// Returns the pattern of a removed topic, and nil when the subscriber does not exist.
     mutating func remove(id: Int, from topic: Int) -> (subscriber: Subscriber, topic: RoutePattern?)? {
-        guard self.topics.has(topic), let index = self.index(of: id, in: topic) else { return nil }
+        guard self.topics.has(topic), let index = self.topics[topic].ids.firstIndex(of: id) else {
+            return nil
+        }
         self.topics[topic].ids.remove(at: index)
         let subscriber = self.topics[topic].subscribers.remove(at: index)
         guard self.topics[topic].ids.isEmpty else { return (subscriber, nil) }
@@ -113,17 +115,6 @@ struct TopicIndex: Sendable {
             self.tables[shape.table].remove(shape.route)
         }
         return self.topics.take(topic).pattern
-    }
-
-    /// Returns the index of a subscriber by a binary search, because the IDs are in ascending order.
-    private func index(of id: Int, in topic: Int) -> Int? {
-        let ids = self.topics[topic].ids
-        var (low, high) = (0, ids.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if ids[middle] < id { low = middle + 1 } else { high = middle }
-        }
-        return low < ids.count && ids[low] == id ? low : nil
     }
 
     /// Returns the subscribers whose patterns match a URL.
