@@ -47,8 +47,8 @@ extension WaybillGateway {
         let target = try GatewayRequest(request, behind: context, body: body)
         try place.setBytes(body.readableBytes + max(0, target.valueCount - 16) * 128)
         var external = try self.external(target, request, from: peer)
-        external.operations = self.bus.exposedOperations(of: external.url)
-        try Self.checkMethod(of: request, external.operations)
+        let operations = self.bus.exposedOperations(of: external.url)
+        try Self.checkMethod(of: request, operations)
         if request.method == .get, request.headers[.waybillReturn] != nil {
             throw Problem(.badRequest, "a return URL changes something: use POST")
         }
@@ -59,7 +59,7 @@ extension WaybillGateway {
             return try self.stream(external, of: work, for: request, from: peer?.ipAddress)
         }
         defer { work.endPart() }
-        if target.event != nil, external.operations.isPublishedAlone {
+        if target.event != nil, operations.isPublishedAlone {
             _ = try await self.bus.publish(external)
             return Response(status: .noContent)
         }

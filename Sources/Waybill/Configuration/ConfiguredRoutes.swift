@@ -202,7 +202,7 @@ struct Targets {
             return Found(target: found, configured: configured)
         }
         return connections[address.scheme].map {
-            Found(target: .connector($0.handler), configured: .connected(url))
+            Found(target: .handler($0.handler), configured: .connected(url))
         }
     }
 }

@@ -2,6 +2,15 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
+/// The operation that a peer in another process wants to perform on a URL.
+///
+/// An optional `PeerAccess` is nil for code of this process.
+@usableFromInline
+struct PeerAccess: Sendable {
+    let audience: Audience
+    let operation: ExposedOperations
+}
+
 extension BusCore {
     /// The phase of a bus, which only moves to a later phase.
     enum Phase: UInt8, AtomicRepresentable {
@@ -9,17 +18,6 @@ extension BusCore {
         /// The bus delivers only messages that are sent by handlers of messages in flight.
         case draining
         case closed
-    }
-
-    /// The operation that a peer in another process wants to perform on a URL.
-    ///
-    /// An optional `PeerAccess` is nil for code of this process.
-    struct PeerAccess: Sendable {
-        let audience: Audience
-        let operation: ExposedOperations
-        /// The operations for which the URL is exposed, if the caller has just looked them up; otherwise
-        /// empty.
-        var known: ExposedOperations = []
     }
 
     /// Returns the reason to reject a request, or nil to deliver it.
@@ -42,7 +40,6 @@ extension BusCore {
     @inline(never)
     private func rejection(of url: String, by access: PeerAccess) -> RoutingError? {
         guard CombiningMarks.areFew(in: url) else { return .combiningMarks(url) }
-        if access.known.isSuperset(of: access.operation) { return nil }
         do throws(RoutingError) {
             let operations = try self.exposures(to: access.audience).operations(at: url)
             return operations.isSuperset(of: access.operation)

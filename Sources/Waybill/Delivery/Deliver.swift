@@ -14,7 +14,7 @@ enum Delivery: Sendable {
     /// Middlewares intercept the message in the caller's task.
     case intercepted(Interception)
     /// The caller must suspend before the delivery. The message has not been counted as sent.
-    case postponed(PendingRequest)
+    indirect case postponed(Request, by: PeerAccess?)
 }
 
 /// The ID of a message and the outcome of the message.
@@ -34,20 +34,6 @@ struct DeliveryResult: Sendable {
             returnLeg: self.returnPath.map(ReturnLeg.init),
             answer: nil
         )
-    }
-}
-
-/// A request whose caller must suspend before the delivery.
-@usableFromInline
-final class PendingRequest: Sendable {
-    let request: Request
-    let access: BusCore.PeerAccess?
-
-    /// Creates a pending request with the hop count and the deadline that it inherits from the calling
-    /// handler.
-    init(_ request: consuming Request, by access: BusCore.PeerAccess? = nil, on core: BusCore) {
-        self.request = request.inheriting(on: core.currentShard)
-        self.access = access
     }
 }
 
@@ -85,7 +71,7 @@ extension BusCore {
         }
 
         switch consume target {
-        case .handler(let handler), .connector(let handler):
+        case .handler(let handler):
             return self.placeAndInvoke(
                 request,
                 ticket: ticket,
@@ -256,14 +242,14 @@ extension BusCore {
                 of: interception.message,
                 at: handler
             )
-        case .postponed(let pending):
+        case .postponed(let request, let access):
             // Yield once only: a second yield would let later messages overtake this one.
             await EventLoop.yieldIfDue()
             // The exposed URLs and the routes may have changed since the bus last checked the peer's access.
-            if let access = pending.access, let error = self.rejection(of: pending.request, by: access) {
-                return self.fail(pending.request, error, for: .peer(awaits: true))
+            if let access, let error = self.rejection(of: request, by: access) {
+                return self.fail(request, error, for: .peer(awaits: true))
             }
-            let request = pending.access == nil ? pending.request : self.keepingPath(pending.request)
+            let request = access == nil ? request : self.keepingPath(request)
             let delivery = self.deliver(request, on: self.currentShard) { try $0.callBoxed($1) }
             return await self.result(of: delivery, listener: listener)
         }

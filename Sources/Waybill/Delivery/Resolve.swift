@@ -3,13 +3,11 @@ internal import WaybillRouting
 
 /// The destination of a URL.
 enum Target: Sendable {
-    /// A handler of this process.
+    /// A handler of this process, the connector of the URL's scheme, or the cluster that the bus has joined.
     case handler(Handler)
     /// The instances of a module, or a single handler with a configured target. The bus chooses one instance
     /// for each message.
     case instances(InstanceGroup)
-    /// The connector of the URL's scheme, or the cluster that the bus has joined.
-    case connector(Handler)
     /// No destination, with the reason.
     indirect case missing(RoutingError)
 }
@@ -49,33 +47,12 @@ extension LoopShard {
         guard let snapshot = self.currentSnapshot else {
             return self.registry.resolve(request.url, request.passed, on: self.loop)
         }
-        return snapshot.resolve(request.url, request.passed, on: self.loop)
-    }
-}
-
-extension RouteSnapshot {
-    /// Returns the target of a URL.
-    ///
-    /// The inlined part covers only handlers, because most URLs lead to a handler.
-    @inline(__always)
-    func resolve(
-        _ url: String,
-        _ passed: PassedValues?,
-        on loop: ObjectIdentifier?
-    ) -> ResolvedRoute {
-        if let match = try? self.table.match(url), case .handler(let handler) = self.table[match] {
-            return (.handler(handler), match.take())
-        }
-        return self.resolveOther(url, passed, on: loop)
-    }
-
-    @inline(never)
-    private func resolveOther(
-        _ url: String,
-        _ passed: PassedValues?,
-        on loop: ObjectIdentifier?
-    ) -> ResolvedRoute {
-        self.table.resolve(url, passed, on: loop, connections: self.connections)
+        return snapshot.table.resolve(
+            request.url,
+            request.passed,
+            on: self.loop,
+            connections: snapshot.connections
+        )
     }
 }
 
@@ -88,7 +65,7 @@ extension RouteTable where Handler == Target {
         _ url: String,
         _ passed: PassedValues?,
         on loop: ObjectIdentifier?,
-        connections: Connections
+        connections: @autoclosure () -> Connections
     ) -> ResolvedRoute {
         var failure: RoutingError?
         do throws(RoutingError) {
@@ -101,7 +78,7 @@ extension RouteTable where Handler == Target {
         } catch {
             failure = error
         }
-        return self.resolveConnector(url, connections, failure: failure)
+        return self.resolveConnector(url, connections(), failure: failure)
     }
 
     /// Returns the connector of the scheme, or the cluster, for a URL that has no route.
@@ -121,10 +98,10 @@ extension RouteTable where Handler == Target {
         }
         let parameters = Parameters(address: address)
         if let connection = connections[address.scheme] {
-            return (.connector(connection.handler), parameters)
+            return (.handler(connection.handler), parameters)
         }
         if let (connection, nodes) = connections.cluster, nodes.canRoute(address) {
-            return (.connector(connection.handler), parameters)
+            return (.handler(connection.handler), parameters)
         }
         let error = self.noTarget(for: address, connections, failure: failure)
         return (.missing(error), self.closestParameters(of: url) ?? parameters)
@@ -135,7 +112,7 @@ extension RouteTable where Handler == Target {
 extension Target {
     var handler: Handler? {
         switch self {
-        case .handler(let handler), .connector(let handler): handler
+        case .handler(let handler): handler
         case .instances, .missing: nil
         }
     }
@@ -151,7 +128,7 @@ extension Target {
     /// The handlers that messages may reach.
     var members: [Handler] {
         switch self {
-        case .handler(let handler), .connector(let handler): [handler]
+        case .handler(let handler): [handler]
         case .instances(let group): group.members
         case .missing: []
         }
@@ -160,7 +137,7 @@ extension Target {
     /// The description of the registration, which is kept after the target is unregistered.
     var description: Handler.Description? {
         switch self {
-        case .handler(let handler), .connector(let handler): handler.description
+        case .handler(let handler): handler.description
         case .instances(let group): group.members[0].description
         case .missing: nil
         }
@@ -195,7 +172,7 @@ extension Target {
     /// When `configured` is nil, the new target keeps the values of this target.
     func sharing(_ configured: ConfiguredTarget?) -> Target {
         switch self {
-        case .handler(let handler), .connector(let handler):
+        case .handler(let handler):
             let shared = Handler(sharing: handler)
             return configured.map { .instances(InstanceGroup([shared], by: .single, configured: $0)) }
                 ?? .handler(shared)
@@ -212,7 +189,7 @@ extension Target {
 
     var identity: ObjectIdentifier? {
         switch self {
-        case .handler(let handler), .connector(let handler): ObjectIdentifier(handler)
+        case .handler(let handler): ObjectIdentifier(handler)
         case .instances(let group): ObjectIdentifier(group)
         case .missing: nil
         }

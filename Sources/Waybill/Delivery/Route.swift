@@ -248,7 +248,7 @@ extension BusCore {
         _ call: (Handler, Message) throws -> (any Sendable)?
     ) -> Delivery {
         guard let shard = self.otherShard(where: { $0.heldLoop.consumeDeliveryBudgetIfOnLoop() }) else {
-            return .postponed(PendingRequest(request, by: access, on: self))
+            return .postponed(request.inheriting(on: self.currentShard), by: access)
         }
         return self.deliver(request.inheriting(on: shard), on: shard, call)
     }

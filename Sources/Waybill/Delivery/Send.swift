@@ -75,7 +75,7 @@ extension BusCore {
     /// nor middlewares.
     private func mailbox(of target: Target, _ chain: MiddlewareChain?) -> Mailbox? {
         switch target {
-        case .handler(let handler), .connector(let handler): handler.mailbox
+        case .handler(let handler): handler.mailbox
         // Middlewares do not receive invalid URLs.
         case .missing(let error): chain != nil && error.code == .noRoute ? self.homeMailbox : nil
         case .instances: nil

@@ -12,8 +12,6 @@ package struct ExternalRequest: Sendable {
 
     package var url: String { self.content.url }
     package var origin: MessageOrigin { self.caller.origin }
-    /// The operations for which the URL is exposed, if the caller has just looked them up; otherwise empty.
-    package var operations: ExposedOperations = []
     private var caller: ExternalCaller
     var audience: Audience { self.caller.audience }
     private(set) var content: Request
@@ -207,10 +205,12 @@ extension MessageBus {
             await core.yieldThread()
             throw error
         }
-        let pending = PendingRequest(request.content, by: core.access(of: request, .calls), on: core)
         let rest = ExternalAttempt.Rest(
             url: request.url,
-            delivery: .postponed(pending),
+            delivery: .postponed(
+                request.content.inheriting(on: core.currentShard),
+                by: core.access(of: request, .calls)
+            ),
             audience: request.audience
         )
         return try await self.reply(of: rest, onReply: onReply)
@@ -296,8 +296,7 @@ extension BusCore {
     ///
     /// A rejected request is counted as a failed message.
     func rejection(of request: ExternalRequest, _ operation: ExposedOperations) -> RoutingError? {
-        var access = self.access(of: request, operation)
-        access.known = request.operations
+        let access = self.access(of: request, operation)
         guard let error = self.rejection(of: request.content, by: access) else { return nil }
         // Only observers receive the rejected message. A rejected publication is not counted, because
         // publications are counted once for each subscriber.
