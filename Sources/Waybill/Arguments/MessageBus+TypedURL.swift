@@ -11,7 +11,7 @@ extension MessageBus {
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: TypedURL<Value>
     ) async throws(RoutingError) -> Value {
-        if url.parameters.isEmpty { return try await self.route(url.text(), as: Value.self) }
+        if url.draft.rest == nil { return try await self.route(url.text(), as: Value.self) }
         return try await self.route(url.text(), parameters: url.parameters, as: Value.self)
     }
 

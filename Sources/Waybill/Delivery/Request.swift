@@ -51,19 +51,28 @@ extension Request {
         self.expiry = min(self.expiry, expiry)
     }
 
-    /// Returns the message for a handler of a bus, or for a receiver that does not reply.
+    /// Returns the message for a receiver that does not reply, such as a subscriber or the handler for
+    /// unmatched URLs.
     ///
-    /// A receiver that does not reply, such as a subscriber or the handler for unmatched URLs, has no `core`.
-    /// The value of a reply would go to the return URL, so the message for this receiver has no return URL.
+    /// The value of a reply would go to the return URL, so this message has no return URL.
     @inline(__always)
-    func message(
-        id: CorrelationID,
-        parameters: consuming Parameters,
-        on core: BusCore? = nil
-    ) -> Message {
+    func message(id: CorrelationID, parameters: consuming Parameters) -> Message {
+        if let passed { parameters.pass(passed) }
+        return Message(
+            id: id,
+            parameters: parameters,
+            hops: self.hops,
+            expiry: self.expiry,
+            extras: self.extras
+        )
+    }
+
+    /// Returns the message for a handler.
+    @inline(__always)
+    func message(id: CorrelationID, parameters: consuming Parameters, on core: BusCore) -> Message {
         if let passed { parameters.pass(passed) }
         var extras = self.extras
-        if let core, parameters.hasFragment {
+        if parameters.hasFragment {
             extras = core.addingReturnPath(to: extras, parameters, id, hops: self.hops)
         }
         return Message(

@@ -9,7 +9,7 @@
 /// The bus routes the message by its ``text()``, like any other message. Values without a text, for example
 /// closures, are passed with the call.
 public struct TypedURL<Value>: Sendable {
-    @usableFromInline var draft: URLDraft
+    @usableFromInline package var draft: URLDraft
 
     /// Creates a URL from a pattern.
     ///

@@ -3,7 +3,7 @@
 /// Most patterns have no placeholders, so all values belong in the query. A pattern without placeholders is
 /// already a URL, and each value is appended to this URL.
 @usableFromInline
-struct URLDraft: Sendable {
+package struct URLDraft: Sendable {
     @usableFromInline let pattern: String
     /// Whether the pattern has no placeholders and is therefore a URL.
     @usableFromInline let isURL: Bool
@@ -16,11 +16,11 @@ struct URLDraft: Sendable {
     ///
     /// Separate properties would cost more, because even an empty array and an empty dictionary are
     /// reference-counted.
-    @usableFromInline var rest: Rest?
+    @usableFromInline package var rest: Rest?
 
     /// The parts of a URL that cannot be appended to the text immediately.
     @usableFromInline
-    indirect enum Rest: Sendable {
+    package indirect enum Rest: Sendable {
         /// The values for the placeholders, which are filled in at the end, and the values that are passed
         /// with the call.
         case of([(name: String, text: String)], passed: [String: any Sendable])
