@@ -192,6 +192,36 @@ struct DurableReceiverTests {
         }
     }
 
+    @Test func `a peer's publication goes to its subscribers, and is not stored as a call`() async throws {
+        try await withStore { store, bus in
+            let (seen, cancelled) = (Journal<String>(), Journal<MessageOrigin>())
+            try bus.register("app://orders/:id/cancel") { cancelled.add($0.origin) }
+            try bus.subscribe("app://orders/**") { seen.add("closure \($0.address.text)") }
+            let sequence = try bus.subscription(to: "app://orders/:id/cancel")
+            try bus.expose("app://orders/**", for: .publishing)
+            try bus.use(DurableReceiver(store), for: "app://orders/**")
+            try await bus.attach(store)
+            let reader = Task {
+                for await message in sequence {
+                    seen.add("sequence \(message.address.text)")
+                    break
+                }
+            }
+            let request = ExternalRequest(
+                url: "app://orders/7/cancel",
+                headers: ["waybill-durable": "number"],
+                origin: MessageOrigin(transport: "http")
+            )
+            #expect(try await bus.publish(request) == 2)
+            await reader.value
+            #expect(
+                seen.entries.sorted() == ["closure app://orders/7/cancel", "sequence app://orders/7/cancel"]
+            )
+            #expect(try await store.statistics().commits == 0)
+            #expect(cancelled.entries.isEmpty)
+        }
+    }
+
     @Test func `the receiver's store keeps the ID of the message that a message answers`() async throws {
         try await withStore { store, bus in
             let ids = Journal<CorrelationID?>()

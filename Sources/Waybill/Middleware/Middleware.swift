@@ -99,6 +99,9 @@ public struct MiddlewareContext: ~Copyable, Sendable {
     /// as a label.
     public var pattern: String? { self.interception.target.pattern }
 
+    /// Whether the message is a publication, which the middlewares pass to one of its subscribers.
+    package var isPublication: Bool { self.interception.target.handler?.isSubscriber == true }
+
     /// The current instant of the clock that measures the bus's deadlines.
     ///
     /// In a test that advances the time by hand, this instant is the time of the test.

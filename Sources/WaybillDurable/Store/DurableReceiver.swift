@@ -17,6 +17,8 @@ internal import WaybillRouting
 /// Any program can send a durable message to this process. The request needs the header `waybill-durable`
 /// with a text that the program uses for only one message. The reply means that the message is on disk.
 ///
+/// A publication of another process is never stored, because the publication goes to subscribers.
+///
 /// A durable message with a return URL is always a normal call, because its sender waits for the value. Such
 /// a message can overtake earlier messages with the same order key, which wait in the store of this process.
 /// The program must expose the routes for calls, as for other messages from other processes.
@@ -54,9 +56,10 @@ public struct DurableReceiver: Middleware {
         next: borrowing Next
     ) async throws -> any Sendable {
         // A stored message is delivered as a message of this process, whose return URL need not be exposed.
-        // Therefore, never store a URL with a fragment of a peer.
+        // Therefore, never store a URL with a fragment of a peer. The store routes its messages, so a stored
+        // publication would call a handler that is possibly not exposed for calls.
         let url = message.parameters.url
-        guard message.origin != .local, let number = message.headers[Self.header],
+        guard message.origin != .local, !context.isPublication, let number = message.headers[Self.header],
             !url.utf8.contains(UInt8(ascii: "#"))
         else { return try await next(message) }
         var headers = message.headers
