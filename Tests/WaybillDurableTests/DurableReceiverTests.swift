@@ -222,6 +222,28 @@ struct DurableReceiverTests {
         }
     }
 
+    @Test func `a stored value of a peer does not replace a value in the path of a route that appears later`()
+        async throws
+    {
+        try await withStore { store, bus in
+            let ids = Journal<Int>()
+            try bus.expose("app://user/**", for: .calls)
+            try bus.use(DurableReceiver(store), for: "app://user/**")
+            let request = ExternalRequest(
+                url: "app://user/1/delete",
+                parameters: ["id": 2],
+                headers: ["waybill-durable": "number"],
+                origin: MessageOrigin(transport: "http")
+            )
+            _ = try await bus.route(request)
+            #expect(try await store.statistics().waiting == 1)
+            try bus.register("app://user/:id/delete") { ids.add(try $0.argument("id")) }
+            try await bus.attach(store)
+            await store.isIdle()
+            #expect(ids.entries == [1])
+        }
+    }
+
     @Test func `the receiver's store keeps the ID of the message that a message answers`() async throws {
         try await withStore { store, bus in
             let ids = Journal<CorrelationID?>()

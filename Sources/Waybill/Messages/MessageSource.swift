@@ -13,11 +13,8 @@ package protocol MessageSource: AnyObject, Sendable {
     func sendReturn(_ value: any Sendable, to url: String, headers: [String: String])
 }
 
-/// A message that a store delivers.
-package struct SourcedRequest: Sendable {
-    fileprivate let content: Request
-
-    /// Creates a request.
+extension MessageBus {
+    /// Routes a message of a store, and waits for the reply.
     ///
     /// - Parameters:
     ///   - url: The destination.
@@ -25,20 +22,25 @@ package struct SourcedRequest: Sendable {
     ///   - headers: Text for the infrastructure.
     ///   - payload: The value that the message carries, as a message to a return URL does.
     ///   - correlationID: The ID of the message that this message answers.
+    ///   - isExternal: Whether the store received the message from a peer, whose values cannot replace values
+    ///     of the path.
     ///   - timeout: The time that the store waits for the reply.
-    ///   - bus: The bus whose clock measures the timeout.
     ///   - source: The store's record of this attempt.
-    package init(
+    /// - Returns: The reply.
+    /// - Throws: The errors of ``route(_:as:)``.
+    package nonisolated(nonsending) func route(
         url: String,
-        parameters: [String: any Sendable],
-        headers: [String: String],
-        payload: (any Sendable)?,
-        correlationID: CorrelationID?,
+        parameters: [String: any Sendable] = [:],
+        headers: [String: String] = [:],
+        payload: (any Sendable)? = nil,
+        correlationID: CorrelationID? = nil,
+        isExternal: Bool = false,
         timeout: Duration,
-        on bus: MessageBus,
         source: any MessageSource
-    ) {
-        self.content = Request(
+    ) async throws(RoutingError) -> Reply {
+        // Yield before the path is matched, because the routes possibly change meanwhile.
+        await EventLoop.yieldIfDue()
+        let request = Request(
             url: url,
             passed: .make(parameters),
             extras: MessageExtras(
@@ -47,16 +49,10 @@ package struct SourcedRequest: Sendable {
                 correlationID: correlationID,
                 source: source
             ),
-            expiry: Deadline(after: timeout, by: bus.core.time)
+            expiry: Deadline(after: timeout, by: self.core.time)
         )
-    }
-}
-
-extension MessageBus {
-    /// Routes a message of a store, and waits for the reply.
-    package nonisolated(nonsending) func route(_ request: SourcedRequest) async throws(RoutingError) -> Reply
-    {
-        try await self.core.deliverAndWait(request.content).reply(from: request.content.url)
+        return try await self.core.deliverAndWait(isExternal ? self.core.keepingPath(request) : request)
+            .reply(from: url)
     }
 }
 

@@ -69,17 +69,16 @@ final class DurableAttempt: MessageSource {
             headers[DurableReceiver.orderHeader] = self.message.order
             headers[DurableReceiver.lifetimeHeader] = lifetime.map(String.init)
         }
-        let request = SourcedRequest(
+        _ = try await bus.route(
             url: self.message.url,
             parameters: details.parameters,
             headers: headers,
             payload: details.payload,
             correlationID: details.answers.map { CorrelationID(rawValue: UInt64(bitPattern: Int64($0))) },
+            isExternal: details.isExternal,
             timeout: limit,
-            on: bus,
             source: self
         )
-        _ = try await bus.route(request)
     }
 
     func sendReturn(_ value: any Sendable, to url: String, headers: [String: String]) {

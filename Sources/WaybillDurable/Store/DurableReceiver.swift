@@ -73,7 +73,8 @@ public struct DurableReceiver: Middleware {
                     parameters: message.parameters.passedValues,
                     headers: headers,
                     payload: message.rawPayload,
-                    answers: message.correlationID.map { Int(truncatingIfNeeded: $0.rawValue) }
+                    answers: message.correlationID.map { Int(truncatingIfNeeded: $0.rawValue) },
+                    isExternal: true
                 ).encoded(for: url),
                 lane: self.store.engine.settings.value.policies.lane(of: url),
                 key: "\(Self.header) \(number)",

@@ -28,10 +28,14 @@ struct MessageDetails: Sendable {
     var payload: (any Sendable)?
     /// The number of the message whose reply this message contains; nil if it contains no reply.
     var answers: Int?
+    /// Whether another process sent the message, so that its values cannot replace values of the path.
+    var isExternal = false
 
     /// Encodes the details as a JSON object; nil when all of them are empty.
     func encoded(for url: String) throws(RoutingError) -> String? {
-        if self.parameters.isEmpty, self.headers.isEmpty, self.payload == nil, self.answers == nil {
+        if self.parameters.isEmpty, self.headers.isEmpty, self.payload == nil, self.answers == nil,
+            !self.isExternal
+        {
             return nil
         }
         var writer = JSONWriter()
@@ -50,6 +54,10 @@ struct MessageDetails: Sendable {
         if let answers {
             writer.name("answers")
             writer.raw(String(answers))
+        }
+        if self.isExternal {
+            writer.name("external")
+            writer.raw("true")
         }
         if let payload {
             writer.name("payload")
@@ -111,6 +119,7 @@ extension MessageDetails {
             case "headers":
                 self.headers = (value.members ?? []).reduce(into: [:]) { $0[$1.name] = $1.value.string }
             case "answers": self.answers = value.int
+            case "external": self.isExternal = value.bool == true
             case "payload": self.payload = value.parameter
             default: break
             }

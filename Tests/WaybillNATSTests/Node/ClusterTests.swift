@@ -279,17 +279,11 @@ struct ClusterTests {
             #expect(await caller.knows("app://order/pay"))
             #expect(await caller.knows("app://receipt/take"))
             let attempt = Attempt()
-            let request = SourcedRequest(
+            let reply = try await caller.bus.route(
                 url: "app://order/pay#app://receipt/take",
-                parameters: [:],
-                headers: [:],
-                payload: nil,
-                correlationID: nil,
                 timeout: .seconds(30),
-                on: caller.bus,
                 source: attempt
             )
-            let reply = try await caller.bus.route(request)
             #expect(try reply.value(as: Int.self) == 42)
             // The store writes the value in the commit that follows the reply.
             #expect(attempt.returned.entries == ["app://receipt/take"])
