@@ -287,6 +287,54 @@ import WaybillTestSupport
         }
     }
 
+    @Test func `a value that comes after the handler has returned is sent to the return URL once`()
+        async throws
+    {
+        try await withStore { store, bus in
+            let (kept, seen) = (Journal<Message>(), Journal<Int>())
+            try bus.register("app://picker") { message in
+                #expect(message.holdReturn())
+                kept.add(message)
+            }
+            try bus.register("app://home/picked") { seen.add(try $0.payload(as: Int.self)) }
+            try await bus.attach(store)
+            try await store.send("app://picker#home/picked")
+            await store.isIdle()
+            #expect(try #require(kept.entries.first).sendReturn(7))
+            #expect(await seen.comes(to: 7))
+            await store.isIdle()
+            #expect(try await store.messages().isEmpty)
+            #expect(seen.entries == [7] && kept.count == 1)
+        }
+    }
+
+    @Test func `a value that comes after the handler has failed is dropped with a warning`() async throws {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        let log = Journal<String>()
+        var configuration = DurableStore.Configuration()
+        configuration.logger = Logger(label: "returns") { _ in JournalLogHandler(journal: log) }
+        let store = try await DurableStore(path, configuration: configuration)
+        try store.setPolicy(DurablePolicy(attempts: 1), for: "app://**")
+        let bus = MessageBus(configuration: .quiet)
+        let kept = Journal<Message>()
+        try bus.register("app://picker") { message in
+            #expect(message.holdReturn())
+            kept.add(message)
+            throw OrderError.closed
+        }
+        try bus.register("app://home/picked") { _ in Issue.record("the value was sent") }
+        try await bus.attach(store)
+        try await store.send("app://picker#home/picked")
+        await store.isIdle()
+        #expect(try #require(kept.entries.first).sendReturn(7))
+        let warnings = log.entries.filter { $0.contains("is dropped") }
+        #expect(warnings.count == 1 && warnings[0].contains("return=app://home/picked"))
+        #expect(try await store.messages().map(\.state) == [.dead])
+        await store.close()
+        await bus.shutDown()
+    }
+
     @Test func `the reply's value is sent to the return URL as a durable message`() async throws {
         try await withStore { store, bus in
             let seen = Journal<Int>()

@@ -21,6 +21,10 @@ extension Message {
     /// The value is sent even if the handler fails afterwards. You can call the method from any thread, and
     /// with a message that you have kept.
     ///
+    /// A durable store sends the value of its message when the handler has returned. If the handler fails,
+    /// the store drops the value, and logs a warning if the value comes after the failure. The next attempt
+    /// can send a value again.
+    ///
     /// - Parameter value: The payload of the message to the return URL.
     /// - Returns: false if the message has no return URL, if a value has already been sent, or if the handler
     ///   has called `declineReturn`.

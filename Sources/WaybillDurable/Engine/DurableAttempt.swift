@@ -14,15 +14,23 @@ final class DurableAttempt: MessageSource {
     private let lifetime: Int?
     private let state = Locked(State())
 
+    /// How an attempt ends.
+    private enum End {
+        /// The handler has returned.
+        case handled
+        /// The handler has failed, or the attempt does not count.
+        case failed
+    }
+
     private struct State {
         /// The encoded message to the return URL; nil when no value was sent.
         var returned: Result<NewMessage, RoutingError>?
         /// Whether the handler has completed the message in a transaction.
         var isCompleted = false
-        /// Whether the attempt is over.
+        /// How the attempt has ended; nil while it is underway.
         ///
         /// The attempts of a dead letter that is sent again have the same numbers as its earlier attempts.
-        var hasEnded = false
+        var end: End?
     }
 
     init(_ message: BegunMessage, number: String, lifetime: Int?, of engine: StoreEngine) {
@@ -40,7 +48,7 @@ final class DurableAttempt: MessageSource {
         do throws(RoutingError) {
             let details = try MessageDetails(decoding: self.message.details, for: self.message.url)
             try await self.route(details, on: bus, by: policy)
-            let returned = try self.returned
+            let returned = try self.endHandled()
             self.end { batch in _ = try batch.complete(self.message, returning: returned) }
         } catch  where error.code == .shutDown && !bus.isOpen {
             // The handler has possibly begun, so a message with a single attempt is not attempted again.
@@ -84,7 +92,48 @@ final class DurableAttempt: MessageSource {
     func sendReturn(_ value: any Sendable, to url: String, headers: [String: String]) {
         let returned = Result { () throws(RoutingError) in try self.encode(value, for: url, headers: headers)
         }
-        self.state.withLock { $0.returned = returned }
+        let end = self.state.withLock { state in
+            if state.end == nil { state.returned = returned }
+            return state.end
+        }
+        switch end {
+        case .handled: self.sendAfterEnd(returned, to: url)
+        case .failed: self.logDroppedValue(to: url, because: "the attempt to handle the message has failed")
+        case nil: break
+        }
+    }
+
+    /// Sends a value to the return URL after the handler has returned.
+    private func sendAfterEnd(_ returned: Result<NewMessage, RoutingError>, to url: String) {
+        self.engine.enqueue(
+            StoreWork(mustSucceed: true) { batch in
+                let result = batch.attempt { try batch.send(returned.get(), isFollowUp: true) }
+                return {
+                    guard case .failure(let error) = result else { return }
+                    self.logDroppedValue(to: url, because: "\(error)")
+                }
+            } reject: { error in
+                self.logDroppedValue(to: url, because: "\(error)")
+            }
+        )
+    }
+
+    private func logDroppedValue(to url: String, because reason: String) {
+        self.engine.settings.value.configuration.logger.warning(
+            "the value for the return URL of a durable message is dropped",
+            metadata: ["url": "\(self.message.url)", "return": "\(url)", "reason": "\(reason)"]
+        )
+    }
+
+    /// Ends the attempt whose handler has returned, and returns the value that was sent to the return URL.
+    ///
+    /// The completion of the message contains no value that is sent later.
+    private func endHandled() throws(RoutingError) -> NewMessage? {
+        try self.state.withLock { state throws(RoutingError) in
+            let returned = try state.returned?.get()
+            state.end = .handled
+            return returned
+        }
     }
 
     /// The message with the value that was sent to the return URL; nil if no value was sent.
@@ -107,7 +156,7 @@ final class DurableAttempt: MessageSource {
     }
 
     /// Whether the attempt is over.
-    var hasEnded: Bool { self.state.withLock { $0.hasEnded } }
+    var hasEnded: Bool { self.state.withLock { $0.end != nil } }
 
     /// Records that a transaction has completed the message.
     func noteCompletion() { self.state.withLock { $0.isCompleted = true } }
@@ -134,7 +183,7 @@ final class DurableAttempt: MessageSource {
     /// If `stopsDelivery` is true, no further attempts begin, because the bus has shut down.
     private func end(stopsDelivery: Bool = false, _ write: @escaping @Sendable (Batch) throws -> Void) {
         let isCompleted = self.state.withLock { state in
-            state.hasEnded = true
+            state.end = state.end ?? .failed
             return state.isCompleted
         }
         self.engine.enqueue(
