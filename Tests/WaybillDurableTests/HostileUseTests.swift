@@ -405,6 +405,39 @@ import WaybillTestSupport
         }
     }
 
+    @Test(arguments: [true, false])
+    func `a transaction of many short statements fails at its limit and writes nothing`(
+        catches: Bool
+    )
+        async throws
+    {
+        var configuration = DurableStore.Configuration()
+        configuration.transactionLimit = .milliseconds(50)
+        try await withStore(configuration: configuration) { store, _ in
+            try await store.transaction { transaction in
+                try transaction.execute("CREATE TABLE orders (id INTEGER)")
+            }
+            let failures = Tally()
+            let error = await #expect(throws: DurableError.self) {
+                try await store.transaction { transaction in
+                    let start = ContinuousClock.now
+                    while start.duration(to: .now) < .milliseconds(200) {
+                        do {
+                            try transaction.execute("INSERT INTO orders VALUES (1)")
+                        } catch {
+                            failures.add()
+                            if !catches { throw error }
+                        }
+                    }
+                }
+            }
+            #expect(error?.code == .statementFailed)
+            #expect(error?.message.contains("longer than its limit") == true)
+            #expect(failures.count > 0)
+            #expect(try await store.transaction { try $0.query("SELECT * FROM orders").isEmpty })
+        }
+    }
+
     @Test func `a full table of a program fails only the transaction that writes to the table`() async throws
     {
         try await withStore { store, _ in

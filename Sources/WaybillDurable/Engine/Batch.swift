@@ -57,14 +57,11 @@ final class Batch {
             let (lanes, numbers, begun) = (self.lanes, self.numbers, self.begun)
             do {
                 let limit = self.settings.configuration.transactionLimit
-                let value = try self.tables.database.withProgramAccess(limit: limit, body)
-                // The closure possibly caught and ignored the failure of a statement, so check again.
-                if self.tables.database.wasInterrupted {
-                    throw DurableError(
-                        .statementFailed,
-                        message: "the transaction took longer than its limit of \(limit), so nothing was "
-                            + "written; make it shorter"
-                    )
+                let value = try self.tables.database.withProgramAccess(limit: limit) {
+                    let value = try body()
+                    // The closure possibly caught and ignored the failure of a statement, so check again.
+                    try self.checkLimit()
+                    return value
                 }
                 try self.checkTransaction()
                 try self.tables.run("RELEASE program")
@@ -78,6 +75,17 @@ final class Batch {
                 throw error
             }
         }
+    }
+
+    /// Throws an error if code of the program has used the database for longer than its limit.
+    func checkLimit() throws(DurableError) {
+        guard self.tables.database.isOverdue else { return }
+        let limit = self.settings.configuration.transactionLimit
+        throw DurableError(
+            .statementFailed,
+            message: "the transaction took longer than its limit of \(limit), so nothing was "
+                + "written; make it shorter"
+        )
     }
 
     /// Whether a statement has rolled the whole batch back, so that the engine must run the other work again.

@@ -52,7 +52,7 @@ final class Database {
         unsafe sqlite3_progress_handler(
             connection,
             10_000,
-            { context in unsafe ConnectionObserver.of(context)?.isOverdue() == true ? 1 : 0 },
+            { context in unsafe ConnectionObserver.of(context)?.isOverdue == true ? 1 : 0 },
             context
         )
     }
@@ -155,7 +155,6 @@ final class Database {
     /// A statement that still runs when the limit has passed is interrupted.
     func withProgramAccess<Result>(limit: Duration, _ body: () throws -> Result) rethrows -> Result {
         self.observer.isProgram = true
-        self.observer.wasInterrupted = false
         self.observer.deadline = .now + limit
         defer {
             self.observer.isProgram = false
@@ -167,8 +166,8 @@ final class Database {
         return try body()
     }
 
-    /// Whether a statement of the program's last code was interrupted because the code took too long.
-    var wasInterrupted: Bool { self.observer.wasInterrupted }
+    /// Whether code of the program runs and its limit has passed.
+    var isOverdue: Bool { self.observer.isOverdue }
 
     /// Returns the last failure that concerns the whole transaction, and removes it.
     func takeFailure() -> DurableError? { self.observer.failure.take() }
@@ -222,8 +221,6 @@ private final class ConnectionObserver {
     var isProgram = false
     /// The time after which a statement of the program is interrupted; nil for no limit.
     var deadline: ContinuousClock.Instant?
-    /// Whether a statement was interrupted at the deadline.
-    var wasInterrupted = false
     /// The last failure that concerns the whole transaction.
     var failure: DurableError?
     var logPages = 0
@@ -273,12 +270,8 @@ private final class ConnectionObserver {
         "foreign_key_check", "integrity_check", "quick_check", "user_version", "application_id",
     ]
 
-    /// Returns whether a statement of the program has run past the deadline, and records it.
-    func isOverdue() -> Bool {
-        guard let deadline = self.deadline, deadline < .now else { return false }
-        self.wasInterrupted = true
-        return true
-    }
+    /// Whether code of the program runs and its deadline has passed.
+    var isOverdue: Bool { self.deadline.map { $0 < .now } ?? false }
 }
 
 extension DurableError {

@@ -89,7 +89,8 @@ extension DurableStore {
 
         /// How long a transaction of the program may take; 5 seconds by default.
         ///
-        /// A statement that still runs after this time is interrupted, and the transaction fails.
+        /// A statement that still runs after this time is interrupted, further statements fail, and nothing
+        /// is written.
         public var transactionLimit = Duration.seconds(5)
 
         /// The logger for dead letters, slow transactions, and failures of the file.

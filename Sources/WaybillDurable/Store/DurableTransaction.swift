@@ -24,6 +24,8 @@ public final class DurableTransaction {
             )
         }
         try batch.checkTransaction()
+        // SQLite interrupts only a statement that is long itself.
+        try batch.checkLimit()
         return batch
     }
 
