@@ -361,6 +361,28 @@ import WaybillTestSupport
         await store.close()
     }
 
+    @Test func `a dead letter is logged once, after it has been written`() async throws {
+        let store = try await self.open()
+        try store.setPolicy(DurablePolicy(attempts: 1), for: "app://**")
+        let bus = MessageBus(configuration: .quiet)
+        let gate = Gate()
+        try bus.register("app://work") { _ in
+            await gate.wait()
+            throw OrderError.closed
+        }
+        try await bus.attach(store)
+        try await store.send("app://work")
+        await gate.reached()
+        self.disk.limit(to: 1)
+        gate.open()
+        #expect(await eventually { self.log.entries.contains { $0.contains("tries again") } })
+        #expect(!self.log.entries.contains { $0.contains("dead letter") })
+        self.disk.limit(to: 0)
+        #expect(await eventually { (try? await store.statistics().dead) == 1 })
+        #expect(self.log.entries.count { $0.contains("dead letter") } == 1)
+        await store.close()
+    }
+
     @Test func `a store that is closed while the disk is full writes the outcomes when there is space`()
         async throws
     {

@@ -19,6 +19,8 @@ final class Batch {
     private(set) var numbers: MessageNumbers
     /// The messages whose attempts begin after the transaction has been committed.
     private(set) var begun: [BegunMessage] = []
+    /// The messages that become dead letters with the commit, and the errors of their last attempts.
+    private(set) var deadLetters: [(message: BegunMessage, error: RoutingError)] = []
     /// The failure because of which the whole batch fails; nil if no such failure has occurred.
     private(set) var failure: DurableError?
     /// Whether the batch has declared or removed a schedule.
@@ -198,13 +200,7 @@ extension Batch {
         try self.tables.bury(message, code: "\(error.code)", failure: "\(error)", at: self.now)
         guard try self.tables.delete(message.id, attempt: message.attempts) else { return }
         try self.follow(message.order)
-        self.settings.configuration.logger.error(
-            "a durable message is now a dead letter",
-            metadata: [
-                "url": "\(message.url)", "id": "\(message.id)", "attempts": "\(message.attempts)",
-                "error": "\(error)",
-            ]
-        )
+        self.deadLetters.append((message, error))
     }
 
     private func follow(_ order: String?) throws(DurableError) {
