@@ -23,7 +23,8 @@ extension JSONText {
         }
     }
 
-    private init(_ text: JSONText, noting name: String?) {
+    /// Creates a copy of a JSON text, followed by the name of a type.
+    package init(_ text: JSONText, noting name: String?) {
         guard let name, Self.isName(name.utf8) else {
             self = text
             return
@@ -61,7 +62,7 @@ extension JSONText {
     }
 
     /// The name of the type in the type note; nil if the value has no type note.
-    var notedType: String? {
+    package var notedType: String? {
         let name = self.typeNote.dropFirst(Self.note.count).dropLast()
         return !name.isEmpty && Self.isName(name) ? String(decoding: name, as: UTF8.self) : nil
     }

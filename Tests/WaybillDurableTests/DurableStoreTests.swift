@@ -136,18 +136,24 @@ import WaybillTestSupport
     @Test func `a dead letter for a wrong type names the parameter and both types`()
         async throws
     {
+        struct OrderV1: Codable, Sendable { var id: Int }
         try await withStore { store, bus in
             try bus.register("app://orders") { message in
                 let _: Int = try message.parameters.require("order")
             }
+            try bus.register("app://invoice") { _ in OrderV1(id: 7) }
+            try bus.register("app://receipts/take") { _ = try $0.payload(as: Int.self) }
             try await bus.attach(store)
-            try await store.send("app://orders", parameters: ["order": ["a", "b"]])
+            try await store.send("app://orders", parameters: ["order": OrderV1(id: 7)])
+            try await store.send("app://invoice#app://receipts/take")
             await store.isIdle()
-            let letter = try #require(try await store.deadLetters().first)
-            #expect(letter.attempts == 1)
-            #expect(letter.failure?.contains("order") == true)
-            #expect(letter.failure?.contains("Int") == true)
-            #expect(letter.failure?.contains("array") == true)
+            let letters = try await store.deadLetters()
+            #expect(letters.map(\.attempts) == [1, 1])
+            #expect(letters[0].failure?.contains("order") == true)
+            for letter in letters {
+                #expect(letter.failure?.contains("Int") == true)
+                #expect(letter.failure?.contains("OrderV1") == true)
+            }
         }
     }
 

@@ -39,12 +39,14 @@ struct MessageDetails: Sendable {
             return nil
         }
         var writer = JSONWriter()
+        // The names of the types of values, so that a later program can report both types in an error.
+        var types: [String: String] = [:]
         writer.raw("{")
         writer.name("parameters", isFirst: true)
         writer.raw("{")
         for (index, (name, value)) in self.parameters.sorted(by: { $0.key < $1.key }).enumerated() {
             writer.name(name, isFirst: index == 0)
-            try Self.write(value, as: "the parameter \(name)", of: url, to: &writer)
+            types[name] = try Self.write(value, as: "the parameter \(name)", of: url, to: &writer)
         }
         writer.raw("}")
         if !self.headers.isEmpty {
@@ -61,7 +63,14 @@ struct MessageDetails: Sendable {
         }
         if let payload {
             writer.name("payload")
-            try Self.write(payload, as: "the payload", of: url, to: &writer)
+            if let type = try Self.write(payload, as: "the payload", of: url, to: &writer) {
+                writer.name("payloadType")
+                writer.string(type)
+            }
+        }
+        if !types.isEmpty {
+            writer.name("types")
+            writer.object(types)
         }
         writer.raw("}")
         if let excess = Self.excess(of: writer.bytes) {
@@ -86,17 +95,17 @@ struct MessageDetails: Sendable {
         return CombiningMarks.areFew(in: bytes.span) ? nil : CombiningMarks.excess
     }
 
+    /// Writes a value, and returns the name of its type if the value stays JSON when it is decoded.
     private static func write(
         _ value: any Sendable,
         as name: String,
         of url: String,
         to writer: inout JSONWriter
-    ) throws(RoutingError) {
+    ) throws(RoutingError) -> String? {
         do throws(RoutingError) {
-            // The text contains the name of the value's type, so that a later program can report both types
-            // in an error.
             let text = try JSONText(notingTypeOf: value)
             writer.raw(text)
+            return [.array, .object].contains(text.shape) ? text.notedType : nil
         } catch {
             let message = "\(name): \(error.message.replacing("sent to another process", with: "stored"))"
             throw RoutingError(error.code, url: url, message: message, cause: error.cause)
@@ -113,17 +122,32 @@ extension MessageDetails {
             let message = "the stored details of the message are not a JSON object"
             throw RoutingError(.typeMismatch, url: url, message: message)
         }
+        var (types, payloadType): ([String: String], String?) = ([:], nil)
         for (name, value) in members {
             switch name {
             case "parameters": self.parameters = value.parameters ?? [:]
-            case "headers":
-                self.headers = (value.members ?? []).reduce(into: [:]) { $0[$1.name] = $1.value.string }
+            case "headers": self.headers = value.texts
             case "answers": self.answers = value.int
             case "external": self.isExternal = value.bool == true
             case "payload": self.payload = value.parameter
+            case "types": types = value.texts
+            case "payloadType": payloadType = value.string
             default: break
             }
         }
+        for (name, type) in types {
+            if let text = self.parameters[name] as? JSONText {
+                self.parameters[name] = JSONText(text, noting: type)
+            }
+        }
+        if let text = self.payload as? JSONText { self.payload = JSONText(text, noting: payloadType) }
+    }
+}
+
+extension JSONText {
+    /// The text members of an object.
+    fileprivate var texts: [String: String] {
+        (self.members ?? []).reduce(into: [:]) { $0[$1.name] = $1.value.string }
     }
 }
 
