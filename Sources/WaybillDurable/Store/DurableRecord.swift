@@ -93,9 +93,28 @@ extension DurableStore {
         after previous: Int = 0,
         limit: Int = 1_000
     ) async throws -> [DurableRecord] {
+        try await self.page(in: state, matching: pattern, id: id, after: previous, limit: limit)
+    }
+
+    /// Returns messages in the file, until there are `limit` messages or their values have `size` bytes.
+    func page(
+        in state: DurableRecord.State?,
+        matching pattern: String?,
+        id: Int?,
+        after previous: Int,
+        limit: Int,
+        size: Int = MessageDetails.sizeLimit
+    ) async throws -> [DurableRecord] {
         let scope = try self.scope(of: pattern)
         return try await self.engine.perform { batch in
-            try batch.tables.records(in: state, scope: scope, id: id, after: previous, limit: limit)
+            try batch.tables.records(
+                in: state,
+                scope: scope,
+                id: id,
+                after: previous,
+                limit: limit,
+                size: size
+            )
         }
     }
 
@@ -122,13 +141,15 @@ extension DurableStore {
 }
 
 extension StoreTables {
-    /// Returns the messages whose URLs a table matches.
+    /// Returns the messages whose URLs a table matches, until there are `limit` messages or their values have
+    /// `size` bytes.
     func records(
         in state: DurableRecord.State?,
         scope: RouteTable<Void>?,
         id: Int? = nil,
         after previous: Int = 0,
-        limit: Int = .max
+        limit: Int = .max,
+        size limitOfSize: Int = MessageDetails.sizeLimit
     ) throws(DurableError) -> [DurableRecord] {
         // SQLite evaluates a condition that does not depend on rows first, and does not read a table that the
         // condition excludes.
@@ -145,7 +166,7 @@ extension StoreTables {
         let first = max(min(previous, .max - 1) + 1, id ?? .min)
         try statement.forEachRow(
             [first, id ?? .max, state?.number],
-            while: records.count < limit && size < MessageDetails.sizeLimit
+            while: records.count < limit && size < limitOfSize
         ) {
             let url = statement.text(1) ?? ""
             guard scope?.canRoute(url) ?? true else { return }

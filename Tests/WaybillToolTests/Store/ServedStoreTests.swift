@@ -104,6 +104,34 @@ struct ServedStoreTests {
         }
     }
 
+    @Test func `the messages of a served store with large values are several short pages`() async throws {
+        try await self.withServedStore { store, _, connection in
+            let text = String(repeating: "x", count: 200_000)
+            for _ in 0..<100 {
+                try await store.send("app://mail", parameters: ["text": text], after: .seconds(3600))
+            }
+            let pages = try await self.operate(connection) { served in
+                var pages: [[Int]] = []
+                repeat {
+                    let page = try await served.messages(
+                        in: nil,
+                        matching: nil,
+                        id: nil,
+                        after: pages.last?.last ?? 0,
+                        limit: 100
+                    )
+                    pages.append(page.map(\.id))
+                } while pages.last != []
+                return pages
+            }
+            #expect(pages.flatMap(\.self) == Array(1...100))
+            #expect(pages.count > 4)
+            let socket = try #require(connection.connect?.argument)
+            let command = try StoreCommand.parse(["--connect", socket, "list"])
+            #expect(await self.exitCode { try await command.run() } == nil)
+        }
+    }
+
     private func exitCode(_ body: () async throws -> Void) async -> ExitCode? {
         do {
             try await body()
