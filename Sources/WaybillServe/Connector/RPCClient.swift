@@ -61,15 +61,33 @@ package actor RPCClient: RPCCaller {
         let id = self.pending.open()
         defer { self.pending.close(id) }
         let timeLeft = message.deadline.map { $0 - self.eventLoop.time.instant }
-        channel.enqueue(call.request(id, timeLeft: timeLeft))
+        let request = call.request(id, timeLeft: timeLeft)
+        if let excess = self.excess(of: request) {
+            throw RoutingError(.notTransferable, url: url, message: excess)
+        }
+        channel.enqueue(request)
         channel.flushSoon()
         self.watchServer()
         return try await self.converse(id, message: message, call: call)
     }
 
     package func notify(_ method: SystemMethod, id: Int, answer: Result<JSONText, RPCFailure>?) {
-        self.channel?.enqueue(OutgoingCall.notification(method, id: id, answer: answer))
+        var text = OutgoingCall.notification(method, id: id, answer: answer)
+        if let excess = self.excess(of: text) {
+            let code = RoutingError.Code.notTransferable
+            let failure = RPCFailure(code: code.rpcCode, message: excess, name: code.description)
+            text = OutgoingCall.notification(method, id: id, answer: .failure(failure))
+        }
+        self.channel?.enqueue(text)
         self.channel?.flushSoon()
+    }
+
+    /// Returns the problem of a message that is too long for the server; nil if it can be sent.
+    private func excess(of message: [UInt8]) -> String? {
+        let limit = self.configuration.requestSize
+        guard message.count > limit else { return nil }
+        return "the message has \(message.count) bytes, and the limit is \(limit); raise requestSize of the "
+            + "connector and frameSize of the server"
     }
 
     package func note(objection: String) {

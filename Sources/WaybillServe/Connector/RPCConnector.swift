@@ -54,6 +54,13 @@ public final class RPCConnector: Connector {
         /// The maximum size of a message from the server, in bytes; 16 MiB by default.
         public var frameSize = 16 << 20
 
+        /// The maximum size of a message to the server, in bytes; 1 MiB by default.
+        ///
+        /// A longer request fails with `notTransferable` before it is sent. The server would close the
+        /// connection, which all requests share. The limit must not be higher than
+        /// ``RPCServer/Limits/frameSize`` of the server.
+        public var requestSize = 1 << 20
+
         /// The logger for lost connections and for errors of the server that belong to no request.
         public var logger = Logger(label: "waybill.serve.connector")
 

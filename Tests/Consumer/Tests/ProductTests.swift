@@ -252,6 +252,7 @@ struct ProductTests {
         connecting.firstPause = .milliseconds(10)
         connecting.longestPause = .seconds(1)
         connecting.frameSize = 1 << 16
+        connecting.requestSize = 1 << 16
         connecting.logger.logLevel = .error
         let connector = RPCConnector(.unix(path), configuration: connecting)
         try near.connect("far", to: Relay(connector: connector))

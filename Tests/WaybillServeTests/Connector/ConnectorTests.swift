@@ -95,6 +95,42 @@ struct ConnectorTests {
     }
 
     @Test
+    func `a message that is larger than the server's limit fails its own call only`() async throws {
+        try await self.withConnector { near, far in
+            let large = String(repeating: "x", count: 2 << 20)
+            let (started, end) = (Gate(), Gate())
+            try far.bus.register("far://size") { message -> Int in
+                let text: String = try message.argument("text")
+                return text.utf8.count
+            }
+            try far.bus.register("far://slow") { _ async -> Int in
+                started.open()
+                await end.wait()
+                return 7
+            }
+            async let slow: Int = near.route("far://slow")
+            await started.wait()
+            let sent = await failure { try await near.route("far://size", parameters: ["text": large]) }
+            #expect(sent?.code == .notTransferable && sent?.message.contains("raise requestSize") == true)
+            let answered = Journal<RoutingError.Code>()
+            try far.bus.register("far://asks") { message -> Bool in
+                do throws(RoutingError) {
+                    let _: String = try await message.reply(with: 1, expecting: String.self)
+                } catch {
+                    answered.add(error.code)
+                }
+                return true
+            }
+            #expect(try await near.route("far://asks", as: Bool.self) { (_: Int) in large })
+            // The answer is replaced by a failure, and a server reports each failure of an answer as a refusal.
+            #expect(answered.entries == [.refused])
+            end.open()
+            #expect(try await slow == 7)
+            #expect(far.server.statistics.connections == 1)
+        }
+    }
+
+    @Test
     func `values of every kind pass through a connector and back`() async throws {
         try await self.withConnector { near, far in
             try far.bus.register("far://user/:uid") { message -> User in
