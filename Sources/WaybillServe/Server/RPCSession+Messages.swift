@@ -128,7 +128,13 @@ extension RPCSession {
                     return try session.encoded(await session.bus.reply(of: rest, onReply: nil).content)
                 }
                 let reply = try await session.bus.reply(of: rest) { value in
-                    try await session.offer(value, number: number, id: id, attachment: attachment)
+                    try await session.offer(
+                        value,
+                        number: number,
+                        id: id,
+                        attachment: attachment,
+                        deadline: request.deadline
+                    )
                 }
                 return try session.encoded(reply.content)
             }

@@ -22,7 +22,8 @@ extension RPCSession {
         _ value: any Sendable,
         number: ServedRequests.Number,
         id: RPCID,
-        attachment: RPCAttachment
+        attachment: RPCAttachment,
+        deadline: ContinuousClock.Instant?
     ) async throws -> any Sendable {
         var writer = JSONWriter()
         writer.raw("{\"jsonrpc\":\"2.0\",\"method\":\"\(SystemMethod.progress)\",\"params\":{\"id\":")
@@ -38,7 +39,7 @@ extension RPCSession {
             await self.channel.flush()
             return ()
         }
-        switch await self.awaitAnswer(to: writer.bytes, number, timeLeft: attachment.timeLeft) {
+        switch await self.awaitAnswer(to: writer.bytes, number, until: deadline) {
         case .success(let answer): return answer
         // The peer's caller does not handle progress replies. In that case, `noListener` returns, or throws
         // its error if the handler needs an answer.
@@ -59,12 +60,12 @@ extension RPCSession {
     private func awaitAnswer(
         to progress: [UInt8],
         _ number: ServedRequests.Number,
-        timeLeft: Duration?
+        until deadline: ContinuousClock.Instant?
     ) async -> Result<JSONText, RoutingError> {
         let continuation = LoopContinuation<Result<JSONText, RoutingError>>(on: self.eventLoop)
         return await continuation.wait(isolation: self) {
-            let timer = timeLeft.map { left in
-                self.eventLoop.schedule(at: Deadline(after: left, by: self.eventLoop.time)) { [weak self] in
+            let timer = deadline.map { deadline in
+                self.eventLoop.schedule(at: Deadline(deadline)) { [weak self] in
                     self?.assumeOnLoop { $0.giveUpAnswer(to: number, .deadlineExceeded) }
                 }
             }

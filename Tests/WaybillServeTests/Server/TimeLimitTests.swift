@@ -58,6 +58,28 @@ struct TimeLimitTests {
     }
 
     @Test
+    func `the answer to a progress reply is awaited until the deadline of the request`() async throws {
+        try await self.withManualTime { _ in
+        } _: { served, pass in
+            let gate = Gate()
+            try served.bus.register("app://ask") { message in
+                await gate.wait()
+                return try await message.reply(with: 1, expecting: Int.self)
+            }
+            let client = try await served.client()
+            let params = #"{"$waybill":{"answers":true,"progress":true,"timeLeft":10000}}"#
+            try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"app://ask","params":\#(params)}"#)
+            #expect(await eventually { gate.isReached })
+            await pass(8)
+            gate.open()
+            #expect(try await client.line()?.contains("$/progress") == true)
+            await pass(3)
+            try #require(await eventually { served.server.statistics.requestsInFlight == 0 })
+            #expect(code(try await client.line()) == -32003)
+        }
+    }
+
+    @Test
     func `silent, halting and idle connections are closed after their times`() async throws {
         try await self.withManualTime {
             $0.messageTime = .seconds(5)
