@@ -143,7 +143,7 @@ extension ClusterCore {
             return event["subject"].map { [$0] } ?? []
         }
         guard case .message(let message) = RPCFrame(JSONText(message.payload), depth: JSONText.depthLimit),
-            let publications = RPCPublications(message)
+            let publications = RPCPublications(message, arrivedAt: .now)
         else { return [] }
         return publications.urls
     }
@@ -331,7 +331,9 @@ extension ClusterCore {
 
     /// Receives the publications in one message of a node or a client.
     private func receivePublications(_ frame: RPCFrame, _ reply: String?) -> Bool {
-        guard case .message(let message) = frame, let publications = RPCPublications(message) else {
+        guard case .message(let message) = frame,
+            let publications = RPCPublications(message, arrivedAt: self.now)
+        else {
             self.note { $0.malformed += 1 }
             return true
         }

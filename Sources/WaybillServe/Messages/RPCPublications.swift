@@ -7,6 +7,8 @@ package struct RPCPublications: Sendable {
     private let url: String
     /// The attachment of each message that does not have its own attachment.
     private let attachment: RPCAttachment
+    /// The time from which the remaining time of each message counts.
+    let arrival: ContinuousClock.Instant
     /// Whether each message may have its own attachment.
     ///
     /// Only the elements of the array `messages` may.
@@ -18,7 +20,8 @@ package struct RPCPublications: Sendable {
     private static let limit = 1024
 
     /// Creates the messages from the parameters of `$/publish`.
-    init(_ parameters: RPCParameters) throws(RPCFailure) {
+    init(_ parameters: RPCParameters, arrivedAt arrival: ContinuousClock.Instant) throws(RPCFailure) {
+        self.arrival = arrival
         self.url = try parameters.text("url")
         self.attachment = parameters.attachment
         let messages = parameters["messages"]
@@ -45,11 +48,11 @@ package struct RPCPublications: Sendable {
     /// Creates the messages from a notification.
     ///
     /// Returns nil if the notification is not a valid `$/publish`.
-    package init?(_ message: RPCMessage) {
+    package init?(_ message: RPCMessage, arrivedAt arrival: ContinuousClock.Instant) {
         guard case .notification(SystemMethod.publish.rawValue, let params) = message.content,
             let parameters = try? RPCParameters(params)
         else { return nil }
-        try? self.init(parameters)
+        try? self.init(parameters, arrivedAt: arrival)
     }
 
     package var count: Int { self.rest.count }

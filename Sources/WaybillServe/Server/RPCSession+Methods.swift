@@ -99,7 +99,7 @@ extension RPCSession {
             }
             switch SystemMethod(rawValue: method) {
             case .publish:
-                let publications = try RPCPublications(parameters)
+                let publications = try RPCPublications(parameters, arrivedAt: self.eventLoop.time.instant)
                 // Publications that wait keep the bytes of their whole frame in memory.
                 let bytes = max(size, self.connection?.frameBytes ?? 0)
                 try self.inTurn(nil, bytes: bytes) { session, work in
@@ -129,16 +129,15 @@ extension RPCSession {
     }
 
     private func publish(_ parameters: RPCParameters, _ number: ServedRequests.Number) throws(RPCFailure) {
-        let publications = try RPCPublications(parameters)
+        let publications = try RPCPublications(parameters, arrivedAt: self.eventLoop.time.instant)
         self.connection?.bucket.charge(publications.count - 1)
-        let arrival = self.eventLoop.time.instant
-        let deadline = publications.timeLeft.map { arrival + $0 }
+        let deadline = publications.timeLeft.map { publications.arrival + $0 }
         try self.inTurn(number, deadline: deadline) { session, _ in
             session.respond(to: number) { session in
                 // The messages are decoded here and not before, because a message that waits uses less memory
                 // as text.
                 var (rest, requests) = (publications, [ExternalRequest]())
-                while !rest.isEmpty { requests.append(try session.next(of: &rest, arrival)) }
+                while !rest.isEmpty { requests.append(try session.next(of: &rest)) }
                 var taken = 0
                 for request in requests {
                     taken += try await session.bus.publish(request)
@@ -170,18 +169,15 @@ extension RPCSession {
         }
     }
 
-    /// Returns the request for the next message; `arrival` is nil for a message that has just arrived.
-    private func next(
-        of publications: inout RPCPublications,
-        _ arrival: ContinuousClock.Instant? = nil
-    ) throws(RPCFailure) -> ExternalRequest {
+    /// Returns the request for the next message.
+    private func next(of publications: inout RPCPublications) throws(RPCFailure) -> ExternalRequest {
         let element = try publications.next()
         return self.request(
             element.url,
             values: element.values,
             attachment: element.attachment,
             from: self.peerWithoutID,
-            arrivedAt: arrival
+            arrivedAt: publications.arrival
         )
     }
 

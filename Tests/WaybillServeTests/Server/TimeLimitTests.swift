@@ -80,6 +80,32 @@ struct TimeLimitTests {
     }
 
     @Test
+    func `a publication without a response that waits for its turn is dropped at its deadline`() async throws
+    {
+        try await self.withManualTime {
+            $0.guaranteedCalls = 1
+            $0.sharedCalls = 0
+        } _: { served, pass in
+            let heard = Journal<String>()
+            try served.bus.subscribe("app://news/:name") { heard.add($0.parameters["name"] ?? "") }
+            let client = try await served.client()
+            try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"app://wait"}"#)
+            #expect(await eventually { served.bus.statistics.inFlight == 1 })
+            let late = #"{"url":"app://news/late","$waybill":{"timeLeft":1000}}"#
+            for params in [late, #"{"url":"app://news/kept"}"#] {
+                try await client.send(#"{"jsonrpc":"2.0","method":"$/publish","params":\#(params)}"#)
+            }
+            // The server has received the publications when it answers the message after them.
+            try await client.send(#"{"jsonrpc":"2.0","id":2,"method":"$/ping"}"#)
+            #expect(try await client.line()?.contains("pong") == true)
+            await pass(2)
+            try await client.send(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}"#)
+            #expect(await heard.comes(to: "kept"))
+            #expect(heard.entries == ["kept"])
+        }
+    }
+
+    @Test
     func `silent, halting and idle connections are closed after their times`() async throws {
         try await self.withManualTime {
             $0.messageTime = .seconds(5)
