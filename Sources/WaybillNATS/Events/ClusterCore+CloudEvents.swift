@@ -7,6 +7,15 @@ internal import WaybillRouting
 // CloudEvents. Clients that are not nodes send events, and a node can be configured to send its publications
 // as events.
 extension ClusterCore {
+    /// An event whose handler is running.
+    struct RunningEvent {
+        let url: String
+        let request: RunningRequest
+        /// The subject for the answer; nil for an event that is not answered.
+        let reply: String?
+        var task: Task<Void, Never>?
+    }
+
     /// The message headers that become attributes of the same names, as CloudEvents defines them for traces.
     private static let traceHeaders = ["traceparent", "tracestate"]
 
@@ -46,33 +55,51 @@ extension ClusterCore {
         // The closure keeps the charge until the handler has returned, which may be after the answer.
         let work = ExternalWork { [running] in _ = running }
         let request = request.counted(by: work)
-        self.eventsInFlight += 1
-        Task.immediate {
+        self.lastEvent += 1
+        let number = self.lastEvent
+        self.runningEvents[number] = RunningEvent(
+            url: request.url,
+            request: running,
+            reply: isPublication ? nil : message.reply
+        )
+        let task = Task.immediate {
             defer { work.endPart() }
             if isPublication {
                 _ = try? await self.bus.publish(request)
+                self.runningEvents[number] = nil
             } else {
                 self.note { $0.received += 1 }
-                let failure = await self.answerEvent(request, mode: mode, replyingTo: message.reply)
-                running.end(failure: failure?.message)
+                await self.answerEvent(number, request, mode: mode)
             }
-            self.eventsInFlight -= 1
+        }
+        self.runningEvents[number]?.task = task
+    }
+
+    /// Routes the request of a running event, and answers it unless the node has left in the meantime.
+    private func answerEvent(_ number: Int, _ request: ExternalRequest, mode: EventMode) async {
+        do throws(RoutingError) {
+            let reply = try await self.bus.route(request)
+            guard let event = self.runningEvents[number] else { return }
+            try self.sendEvent(self.event(reply, of: request), mode: mode, to: event.reply)
+            self.runningEvents[number] = nil
+            event.request.end(failure: nil)
+        } catch {
+            self.failEvent(number, error)
         }
     }
 
-    /// Routes a request, answers it, and returns the failure, or nil if the request has a reply.
-    private func answerEvent(
-        _ request: ExternalRequest,
-        mode: EventMode,
-        replyingTo subject: String?
-    ) async -> RoutingError? {
-        do throws(RoutingError) {
-            let reply = try await self.bus.route(request)
-            try self.sendEvent(self.event(reply, of: request), mode: mode, to: subject)
-            return nil
-        } catch {
-            self.sendFailure(error, to: subject)
-            return error
+    private func failEvent(_ number: Int, _ error: RoutingError) {
+        guard let event = self.runningEvents.removeValue(forKey: number) else { return }
+        self.sendFailure(error, to: event.reply)
+        event.request.end(failure: error.message)
+    }
+
+    /// Fails the events whose handlers are running, and cancels the handlers.
+    func abandonEvents(_ reason: String) {
+        for (number, event) in self.runningEvents {
+            let error = RoutingError(.unreachable, url: event.url, message: self.saying(reason))
+            self.failEvent(number, error)
+            event.task?.cancel()
         }
     }
 

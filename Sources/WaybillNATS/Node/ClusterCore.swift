@@ -51,8 +51,9 @@ actor ClusterCore: RPCCaller {
     var publicationsSeen: [NodeID: RecentNumbers] = [:]
     /// The publications of one message that have not been handled yet, with their sender.
     var publications: (rest: RPCPublications, peer: Peer)?
-    /// The number of events whose handlers are running.
-    var eventsInFlight = 0
+    /// The events whose handlers are running.
+    var runningEvents: [Int: RunningEvent] = [:]
+    var lastEvent = 0
     var isConnected = false
     /// The latest forged announcement in this node's name that this node has not corrected yet.
     var dispute: Dispute?
@@ -243,6 +244,7 @@ extension ClusterCore {
         self.registration.take()?.cancel()
         self.readinessCheck.take()?.cancel()
         self.abandonSessions("has left the cluster")
+        self.abandonEvents("has left the cluster")
         await self.transport.flush()
         await self.transport.close()
     }
@@ -258,7 +260,7 @@ extension ClusterCore {
     func saying(_ text: String) -> String { "the node \(self.configuration.name) (\(self.id)) \(text)" }
 
     private var isDrained: Bool {
-        self.pending.count == 0 && self.refreshes.isEmpty && self.eventsInFlight == 0
+        self.pending.count == 0 && self.refreshes.isEmpty && self.runningEvents.isEmpty
             && self.sessions.values.allSatisfy { $0.assumeOnLoop { $0.isIdle } }
     }
 }

@@ -149,6 +149,38 @@ struct NodeEventTests {
         }
     }
 
+    @Test func `a node that leaves fails the event of a running handler, and cancels it`() async throws {
+        try await withCluster(.memory) { cluster in
+            let (handler, answers) = (Journal<String>(), Journal<String>())
+            let far = try await cluster.node("far", drainLimit: .milliseconds(10)) { bus in
+                try bus.share("app://far/**", for: .all)
+                try bus.register("app://far/stuck") { _ async throws in
+                    handler.add("begun")
+                    defer { handler.add("ended") }
+                    try await hang()
+                }
+            }
+            cluster.memory.observe { subject, _, payload in
+                if subject.hasPrefix("_INBOX.") { answers.add(String(decoding: payload, as: UTF8.self)) }
+            }
+            cluster.memory.publish(
+                "waybill.test.call.app.far.stuck",
+                "_INBOX.1",
+                Array("{}".utf8),
+                headers: [
+                    ("ce-specversion", "1.0"), ("ce-id", "1"), ("ce-source", "/c"), ("ce-type", "t"),
+                ],
+                from: 0
+            )
+            #expect(await handler.comes(to: "begun"))
+            try await far.leave()
+            #expect(await handler.comes(to: "ended"))
+            #expect(answers.count == 1)
+            #expect(answers.entries.first?.contains(#""code":"unreachable""#) == true)
+            #expect(answers.entries.first?.contains("has left the cluster") == true)
+        }
+    }
+
     @Test(arguments: [
         ("app.far.news", "app://far/news"), ("app.a%2Eb.%.x%20y", "app://a.b//x%20y"), ("app", "app://"),
         ("app.item.%:", nil), ("app.item.%%", nil), ("%.abcdef", nil), ("app.%FF", nil),
