@@ -93,8 +93,13 @@ public struct GatewayConnector: Connector {
         do throws(RoutingError) {
             if let payload = message.rawPayload {
                 // A gateway reads the members of a JSON object as parameters, except in an event.
-                var event = CloudEvent(attributesOf: message, of: url, from: "/waybill")
-                event.data = try JSONWriter.encoded(payload)
+                // The deadline is already in the header `Waybill-Timeout`. The attribute `expirytime` would be
+                // wrong on a host whose clock differs.
+                let attributes = CloudEvent(attributesOf: message, of: url, from: "/waybill").attributes
+                let event = CloudEvent(
+                    known: attributes.filter { $0.key != "expirytime" },
+                    data: try JSONWriter.encoded(payload)
+                )
                 request.headers.replaceOrAdd(name: "Content-Type", value: CloudEvent.structuredType)
                 request.body = .bytes(ByteBuffer(bytes: event.structured))
             } else {

@@ -103,6 +103,31 @@ struct GatewayConnectorTests {
         }
     }
 
+    @Test func `a message with a payload has its remaining time but no absolute time`() async throws {
+        try await self.withBus { bus, server in
+            let expiry = Journal<String?>()
+            let deadlines = Journal<ContinuousClock.Instant?>()
+            try server.bus.register("app://probe/expiry") { message in
+                expiry.add(message.headers["ce-expirytime"])
+                deadlines.add(message.deadline)
+            }
+            try bus.expose("app://**")
+            let deadline = ContinuousClock.now + .seconds(10)
+            _ = try await bus.route(
+                ExternalRequest(
+                    url: "app://probe/expiry",
+                    deadline: deadline,
+                    payload: "text",
+                    origin: MessageOrigin(transport: "test")
+                )
+            )
+            #expect(expiry.entries == [nil])
+            // Without the header `Waybill-Timeout`, the gateway would allow 30 seconds.
+            let arrived = try #require(deadlines.entries.first ?? nil)
+            #expect(arrived < deadline + .seconds(10))
+        }
+    }
+
     @Test func `a connector reports the fingerprint of the routes behind the gateway`() async throws {
         try await self.withConnector { connector, server in
             let fingerprint = server.bus.document(of: .exposed).fingerprint
