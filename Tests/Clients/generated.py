@@ -307,6 +307,9 @@ async def hostile(ports: dict[str, str]) -> None:
         assert await failure(client.probe.trace(), 8) == "unreachable"
     async with ProbeClient(f"tcp:127.0.0.1:{ports['denied']}", token="x") as client:
         assert await failure(client.probe.trace(), 4) == "refused"
+    async with ProbeClient(f"tcp:127.0.0.1:{ports['sluggish']}", token="x", timeout=30) as client:
+        tasks = [failure(client.probe.trace(), 20), failure(end(client.probe.count(end=1).progress()), 20)]
+        assert await asyncio.gather(*tasks) == ["refused"] * 2
     async with ProbeClient(f"tcp:127.0.0.1:{ports['late']}") as client:
         reading = asyncio.create_task(end(client.subscribe("app://news/*")))
         transport = cast(probe._SocketTransport, client._transport)

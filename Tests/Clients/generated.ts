@@ -291,6 +291,12 @@ async function hostile(ports: Record<string, string>): Promise<void> {
     expect("unreachable", 8000, untimed.probe.trace()),
   ]);
   await expect("refused", 4000, new ProbeClient(`tcp:127.0.0.1:${ports.denied}`, { token: "x" }).probe.trace());
+  const sluggish = new ProbeClient(`tcp:127.0.0.1:${ports.sluggish}`, { token: "x", timeout: 30000 });
+  await Promise.all([
+    expect("refused", 20000, sluggish.probe.trace()),
+    expect("refused", 20000, end(sluggish.probe.count({ end: 1 }).progress())),
+  ]);
+  sluggish.close();
   const late = new ProbeClient(`tcp:127.0.0.1:${ports.late}`);
   const reader = new AbortController();
   setTimeout(() => reader.abort(), 200);

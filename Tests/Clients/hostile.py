@@ -57,6 +57,18 @@ async def denied(reader, writer):
         pass
 
 
+async def sluggish(reader, writer):
+    """Authenticates a client late, and then expects requests that contain only the remaining time."""
+    number = (await request(reader))["id"]
+    await asyncio.sleep(1)
+    writer.write(b'{"jsonrpc":"2.0","id":%d,"result":true}\n' % number)
+    while sent := await request(reader):
+        if sent["params"]["$waybill"]["timeLeft"] > 29_500:
+            problems.append(f"the client does not subtract the time in which it has connected: {sent}")
+        error = {"code": -32000, "message": "no", "data": {"code": "refused"}}
+        writer.write(json.dumps({"jsonrpc": "2.0", "id": sent["id"], "error": error}).encode() + b"\n")
+
+
 MESSAGES = 3000
 
 
@@ -225,6 +237,7 @@ SERVERS = {
     "endless": endless,
     "large": large,
     "denied": denied,
+    "sluggish": sluggish,
     "crowded": crowded,
     "late": late,
     "anonymous": anonymous,

@@ -809,7 +809,7 @@ class _SocketTransport:
         return connection
 
     def _params(
-        self, request: _Request, progress: bool = False, waited: float = 0
+        self, request: _Request, *, waited: float, progress: bool = False
     ) -> JSON:
         options = request.options
         if _RESERVED in request.values:
@@ -835,8 +835,11 @@ class _SocketTransport:
         return f"{request.url}#{options.return_url}"
 
     async def call(self, request: _Request) -> JSON:
+        clock = asyncio.get_running_loop().time
+        begun = clock()
         connection = await self._open()
-        return await connection.ask(self._url(request), self._params(request))
+        params = self._params(request, waited=clock() - begun)
+        return await connection.ask(self._url(request), params)
 
     async def ask(self, method: str, params: JSON) -> JSON:
         connection = await self._open()
@@ -860,8 +863,10 @@ class _SocketTransport:
     async def stream(
         self, request: _Request
     ) -> AsyncGenerator[_Reply | _Progress, None]:
+        clock = asyncio.get_running_loop().time
+        begun = clock()
         connection = await self._open()
-        params = self._params(request, progress=True)
+        params = self._params(request, waited=clock() - begun, progress=True)
         steps: asyncio.Queue[_Progress | None] = asyncio.Queue()
         asked = connection.ask(self._url(request), params, steps=steps)
         reply = asyncio.create_task(asked)

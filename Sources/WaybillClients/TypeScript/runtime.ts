@@ -1141,13 +1141,14 @@ class SocketTransport implements Transport {
     }
   }
 
-  /** Returns the parameters of a request that has waited for some milliseconds before it is sent. */
-  private params({ values, options }: Request, hasProgress: boolean, waited = 0): Members {
+  /** Returns the parameters of a request that is sent now and whose time began at a time of `performance`. */
+  private params({ values, options }: Request, begun: number, hasProgress = false): Members {
     if ("$waybill" in values) {
       // The server would read the value as the data that is sent beside the values.
       throw failure("notTransferable", "the parameter $waybill is reserved, and cannot be sent");
     }
     const timeout = timeoutOf(options, this.configuration);
+    const waited = performance.now() - begun;
     const headers = { ...this.configuration.headers, ...options.headers };
     const beside = given({
       headers: Object.keys(headers).length > 0 ? headers : undefined,
@@ -1163,9 +1164,10 @@ class SocketTransport implements Transport {
   }
 
   async call(request: Request): Promise<Wire> {
+    const begun = performance.now();
     return this.inTime(request.options, async (onEnd) => {
       const connection = await this.open();
-      const params = this.params(request, false);
+      const params = this.params(request, begun);
       return connection.ask(this.url(request), params, onEnd);
     });
   }
@@ -1179,7 +1181,7 @@ class SocketTransport implements Transport {
       if (!connection.isOpen) throw failure("unreachable", "the connection is lost");
       // A message whose time has ended is not sent.
       onEnd(() => {});
-      const params = this.params(request, false, performance.now() - begun);
+      const params = this.params(request, begun);
       connection.notify(this.url(request), params);
     });
   }
@@ -1193,9 +1195,10 @@ class SocketTransport implements Transport {
 
   async *stream(request: Request): AsyncGenerator<Event, void> {
     const queue = new Queue<Event>();
+    const begun = performance.now();
     const done = this.inTime(request.options, async (onEnd) => {
       const connection = await this.open();
-      const reply = await connection.ask(this.url(request), this.params(request, true), onEnd, {
+      const reply = await connection.ask(this.url(request), this.params(request, begun, true), onEnd, {
         progress: (progress, answer) => queue.add({ progress, answer }),
       });
       queue.add({ reply });
