@@ -40,7 +40,7 @@ public protocol Connector: Sendable {
     ///
     /// The bus calls this method before ``route(_:)``. If this method throws, the bus does not call
     /// `route(_:)`. The method may suspend. To refuse a message, throw
-    /// ``WaybillRouting/RoutingError/refused(_:cause:)``, which callers can distinguish from all other
+    /// ``/WaybillRouting/RoutingError/refused(_:cause:)``, which callers can distinguish from all other
     /// failures.
     ///
     /// - Parameter message: The message.

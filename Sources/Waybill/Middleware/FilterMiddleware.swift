@@ -21,7 +21,7 @@ public struct FilterMiddleware: Middleware {
     ///
     /// - Parameters:
     ///   - passes: A closure that returns whether a message may pass. To give a reason, the closure throws
-    ///     ``WaybillRouting/RoutingError/refused(_:cause:)``. By default, all messages pass.
+    ///     ``/WaybillRouting/RoutingError/refused(_:cause:)``. By default, all messages pass.
     ///   - onFailure: A closure that receives each message that fails, and the reason.
     public init(
         _ passes: @escaping @Sendable (Message) throws -> Bool = { _ in true },

@@ -22,7 +22,7 @@ public import WaybillRouting
 ///
 /// A middleware answers a message by returning a value, which may be the value of `next` or a different
 /// value. A middleware refuses a message by throwing an error, for example
-/// ``WaybillRouting/RoutingError/refused(_:cause:)``. A middleware changes a message by passing a different
+/// ``/WaybillRouting/RoutingError/refused(_:cause:)``. A middleware changes a message by passing a different
 /// message to `next`. However often a middleware calls `next`, the message counts once in the statistics,
 /// with the outcome of the outermost middleware.
 public protocol Middleware: Sendable {

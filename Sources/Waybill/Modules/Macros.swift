@@ -24,8 +24,8 @@
 ///   a property `context` of type ``ModuleContext``. If `context` has another type, the generated property is
 ///   called `moduleContext`.
 /// - `url` and `routes`.
-/// - `urls`, which has a function for each route. The function makes a ``TypedURL``, and the compiler checks
-///   its parameters and its reply type.
+/// - `urls`, which has a function for each route. The function makes a ``/WaybillRouting/TypedURL``, and the
+///   compiler checks its parameters and its reply type.
 /// - `services`, which has an element for each protocol with ``Service(_:)`` in the actor's inheritance
 ///   clause.
 ///
