@@ -809,7 +809,7 @@ class _SocketTransport:
         return connection
 
     def _params(
-        self, request: _Request, *, waited: float, progress: bool = False
+        self, request: _Request, *, begun: float, progress: bool = False
     ) -> JSON:
         options = request.options
         if _RESERVED in request.values:
@@ -823,6 +823,7 @@ class _SocketTransport:
         if headers:
             beside["headers"] = headers
         if timeout is not None:
+            waited = asyncio.get_running_loop().time() - begun
             beside["timeLeft"] = _milliseconds(max(0, timeout - waited))
         if progress:
             beside |= {"progress": True, "answers": True}
@@ -835,10 +836,9 @@ class _SocketTransport:
         return f"{request.url}#{options.return_url}"
 
     async def call(self, request: _Request) -> JSON:
-        clock = asyncio.get_running_loop().time
-        begun = clock()
+        begun = asyncio.get_running_loop().time()
         connection = await self._open()
-        params = self._params(request, waited=clock() - begun)
+        params = self._params(request, begun=begun)
         return await connection.ask(self._url(request), params)
 
     async def ask(self, method: str, params: JSON) -> JSON:
@@ -849,24 +849,22 @@ class _SocketTransport:
         await self._client._in_time(request.options, self._send(request))
 
     async def _send(self, request: _Request) -> None:
-        clock = asyncio.get_running_loop().time
-        begun = clock()
+        begun = asyncio.get_running_loop().time()
         connection = await self._open()
         # Another sender may use the room before this task resumes.
         while not connection.has_room.is_set():
             await connection.has_room.wait()
         if not connection.is_open:
             raise _failure("unreachable", "the connection is lost", {})
-        params = self._params(request, waited=clock() - begun)
+        params = self._params(request, begun=begun)
         connection.write(self._url(request), params)
 
     async def stream(
         self, request: _Request
     ) -> AsyncGenerator[_Reply | _Progress, None]:
-        clock = asyncio.get_running_loop().time
-        begun = clock()
+        begun = asyncio.get_running_loop().time()
         connection = await self._open()
-        params = self._params(request, waited=clock() - begun, progress=True)
+        params = self._params(request, begun=begun, progress=True)
         steps: asyncio.Queue[_Progress | None] = asyncio.Queue()
         asked = connection.ask(self._url(request), params, steps=steps)
         reply = asyncio.create_task(asked)

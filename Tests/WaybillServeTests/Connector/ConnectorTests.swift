@@ -18,6 +18,19 @@ struct ConnectorTests {
         var name = "Lili"
     }
 
+    /// Registers a handler that returns the size of a text, and a handler that returns 7 when a gate is open.
+    private func registerSizeAndSlow(on bus: MessageBus, _ started: Gate, _ end: Gate) throws {
+        try bus.register("far://size") { message -> Int in
+            let text: String = try message.argument("text")
+            return text.utf8.count
+        }
+        try bus.register("far://slow") { _ async -> Int in
+            started.open()
+            await end.wait()
+            return 7
+        }
+    }
+
     /// Runs a closure with a bus whose scheme `far` is served by another bus.
     private func withConnector(
         _ body: (_ near: MessageBus, _ far: Served) async throws -> Void
@@ -66,16 +79,8 @@ struct ConnectorTests {
         try await self.withConnector { near, far in
             let unreadable = "e" + String(repeating: "\u{301}", count: 40)
             let (started, end) = (Gate(), Gate())
-            try far.bus.register("far://size") { message -> Int in
-                let text: String = try message.argument("text")
-                return text.utf8.count
-            }
             try far.bus.register("far://marks") { _ in unreadable }
-            try far.bus.register("far://slow") { _ async -> Int in
-                started.open()
-                await end.wait()
-                return 7
-            }
+            try self.registerSizeAndSlow(on: far.bus, started, end)
             async let slow: Int = near.route("far://slow")
             await started.wait()
             let sent = await failure { try await near.route("far://size", parameters: ["text": unreadable]) }
@@ -99,15 +104,7 @@ struct ConnectorTests {
         try await self.withConnector { near, far in
             let large = String(repeating: "x", count: 2 << 20)
             let (started, end) = (Gate(), Gate())
-            try far.bus.register("far://size") { message -> Int in
-                let text: String = try message.argument("text")
-                return text.utf8.count
-            }
-            try far.bus.register("far://slow") { _ async -> Int in
-                started.open()
-                await end.wait()
-                return 7
-            }
+            try self.registerSizeAndSlow(on: far.bus, started, end)
             async let slow: Int = near.route("far://slow")
             await started.wait()
             let sent = await failure { try await near.route("far://size", parameters: ["text": large]) }
