@@ -47,8 +47,8 @@ extension RouteConfiguration {
     /// - Parameters:
     ///   - scheme: The scheme, without a colon, in any letter case.
     ///   - folder: The folder with the file, for example the resources of a bundle.
-    /// - Throws: ``/WaybillRouting/ConfigurationError`` with the file, the line and the key, or with the folder if
-    ///   it has no file for the scheme.
+    /// - Throws: ``/WaybillRouting/ConfigurationError`` with the file, the line and the key, or with the folder
+    ///   if it has no file for the scheme.
     public init(ofScheme scheme: String, in folder: URL) throws(ConfigurationError) {
         self.init()
         let files = try ConfigurationFile.files(at: folder)

@@ -10,8 +10,8 @@ extension Message {
     ///
     /// The type decides where the value is read:
     /// - A type that is made from text is read from the values that the caller passed, the path or the query.
-    ///   Such types conform to `LosslessStringConvertible` or ``/WaybillRouting/URLParameter``, or have a raw value that is
-    ///   `LosslessStringConvertible`.
+    ///   Such types conform to `LosslessStringConvertible` or ``/WaybillRouting/URLParameter``, or have a raw
+    ///   value that is `LosslessStringConvertible`.
     /// - An array of a type that is made from text is read from the same places. The array has one element
     ///   for each item with the name, and is empty when no item has the name.
     /// - Any other type, for example a structure, a closure or an actor, is read only from the values that

@@ -31,8 +31,8 @@ extension MessageBus {
     ///   - configuration: The configuration to register.
     ///   - name: The name of the configuration. The empty name is a valid name.
     ///   - destinations: The targets that are not actions of modules, by name.
-    /// - Throws: ``/WaybillRouting/ConfigurationError`` for a pattern that is invalid or in conflict with another
-    ///   pattern.
+    /// - Throws: ``/WaybillRouting/ConfigurationError`` for a pattern that is invalid or in conflict with
+    ///   another pattern.
     public func load(
         _ configuration: RouteConfiguration,
         named name: String = "",

@@ -99,7 +99,7 @@ public struct MiddlewareContext: ~Copyable, Sendable {
     /// as a label.
     public var pattern: String? { self.interception.target.pattern }
 
-    /// Whether the message is a publication, which the middlewares pass to one of its subscribers.
+    /// Whether the message was published, so that its handler is a subscriber.
     package var isPublication: Bool { self.interception.target.handler?.isSubscriber == true }
 
     /// The current instant of the clock that measures the bus's deadlines.

@@ -1,5 +1,5 @@
-/// A type whose text only this protocol can read, because its `init(from:)` accepts a scalar only from a decoder
-/// of the type's own library.
+/// A type whose text only this protocol can read, because its `init(from:)` accepts a scalar only from a
+/// decoder of the type's own library.
 ///
 /// Foundation has such types, but this module does not import Foundation.
 package protocol ScalarText {
