@@ -1,6 +1,17 @@
 internal import WaybillEventLoop
 package import WaybillRouting
 
+/// A peer's publication that was delivered as far as possible without suspending.
+package struct UnfinishedPublication: Sendable {
+    fileprivate let publication: Publication
+    fileprivate let core: BusCore
+
+    /// Delivers the message to the remaining subscribers, and waits until all subscribers have finished.
+    ///
+    /// A caller on the loop remains on the loop, so that the next publication does not overtake this one.
+    package nonisolated(nonsending) func complete() async { _ = await self.core.resume(self.publication) }
+}
+
 // Publications and subscriptions of peers.
 extension MessageBus {
     /// Publishes a peer's message to all subscribers.
@@ -28,24 +39,25 @@ extension MessageBus {
     ///   - request: The peer's message.
     ///   - isCounted: Whether the caller has already counted the publication against the loop's budget of
     ///     deliveries.
-    /// - Returns: A closure that completes the publication; nil when all subscribers have finished.
+    /// - Returns: The publication that the caller must complete; nil when all subscribers have finished.
     /// - Throws: The errors of ``publish(_:parameters:headers:deadline:timeout:)``.
     package func begin(
         publishing request: ExternalRequest,
         isCounted: Bool = false
-    ) throws(RoutingError) -> (nonisolated(nonsending) @Sendable () async throws(RoutingError) -> Void)? {
+    ) throws(RoutingError) -> UnfinishedPublication? {
         let core = self.core
-        guard let loop = EventLoop.current, isCounted || loop.consumeDeliveryBudget() else {
-            return { () async throws(RoutingError) in _ = try await self.publish(request) }
-        }
         if let error = core.rejection(of: request, .publishing) {
             if error.code == .noRoute { return nil }
             throw error
         }
         let content = request.content.inheriting(on: core.currentShard)
         guard var publication = try core.beginPublishing(content, isExternal: true) else { return nil }
-        if core.deliver(&publication), !publication.isAwaited { return nil }
-        return { [publication] in _ = await core.resume(publication) }
+        if isCounted || EventLoop.current?.consumeDeliveryBudget() == true,
+            core.deliver(&publication), !publication.isAwaited
+        {
+            return nil
+        }
+        return UnfinishedPublication(publication: publication, core: core)
     }
 
     /// Subscribes to a pattern for a peer.

@@ -211,12 +211,13 @@ extension RPCSession {
             let size = publications.sizeOfNext
             let request = try self.next(of: &publications)
             if isCounted { try self.checkPublicationLimit(size) }
-            guard let complete = try self.bus.begin(publishing: request, isCounted: isCounted) else { return }
+            guard let unfinished = try self.bus.begin(publishing: request, isCounted: isCounted)
+            else { return }
             self.unawaitedPublications += 1
             self.unawaitedBytes += size
             self.connection?.countReceivedBytes(of: self)
             Task.immediate {
-                do { try await complete() } catch { self.noteFailedPublication(error) }
+                await unfinished.complete()
                 self.unawaitedPublications -= 1
                 self.unawaitedBytes -= size
                 self.connection?.countReceivedBytes(of: self)

@@ -19,7 +19,7 @@ struct ExternalPublicationTests {
     private func begin(
         _ url: String,
         _ parameters: [String: any Sendable] = [:]
-    ) async throws -> (nonisolated(nonsending) @Sendable () async throws(RoutingError) -> Void)? {
+    ) async throws -> UnfinishedPublication? {
         let request = ExternalRequest(url: url, parameters: parameters, origin: .peer)
         return try await withCheckedThrowingContinuation { continuation in
             self.bus.eventLoop.execute {
@@ -49,10 +49,10 @@ struct ExternalPublicationTests {
             heard.add("slow")
         }
         try self.bus.subscribe("app://news/**") { _ in heard.add("last") }
-        let complete = try #require(try await self.begin("app://news/today"))
+        let unfinished = try #require(try await self.begin("app://news/today"))
         #expect(heard.entries == ["first", "last"])
         gate.open()
-        try await complete()
+        await unfinished.complete()
         #expect(heard.entries == ["first", "last", "slow"])
         #expect(self.bus.statistics.inFlight == 0)
     }
@@ -83,9 +83,44 @@ struct ExternalPublicationTests {
         let heard = self.heard
         try self.bus.subscribe("app://news/**") { _ in heard.add("heard") }
         let request = ExternalRequest(url: "app://news/today", origin: .peer)
-        let complete = try #require(try self.bus.begin(publishing: request))
+        let unfinished = try #require(try self.bus.begin(publishing: request))
         #expect(heard.entries.isEmpty)
-        try await complete()
+        await unfinished.complete()
         #expect(heard.entries == ["heard"])
+    }
+
+    @Test func `a subscriber receives a peer's publications in order, however many come`() async throws {
+        let (first, second) = (Journal<Int>(), Journal<Int>())
+        try self.bus.subscribe("app://news/**") { first.add(try $0.parameters.require("n")) }
+        try self.bus.subscribe("app://news/**") { second.add(try $0.parameters.require("n")) }
+        // The loop has to poll several times, also between the two subscribers.
+        let count = 1_000
+        try await Peer(eventLoop: self.bus.eventLoop).publish(count, on: self.bus)
+        for journal in [first, second] {
+            let isInOrder = journal.entries == Array(0..<count)
+            #expect(isInOrder)
+        }
+    }
+}
+
+/// A peer that publishes without waiting for the subscribers.
+private actor Peer: LoopBound {
+    nonisolated let eventLoop: EventLoop
+
+    init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
+
+    func publish(_ count: Int, on bus: MessageBus) async throws {
+        var tasks: [Task<Void, Never>] = []
+        for number in 0..<count {
+            await EventLoop.yieldIfDue()
+            let request = ExternalRequest(
+                url: "app://news/today",
+                parameters: ["n": number],
+                origin: .peer
+            )
+            guard let unfinished = try bus.begin(publishing: request, isCounted: true) else { continue }
+            tasks.append(Task.immediate { await unfinished.complete() })
+        }
+        for task in tasks { await task.value }
     }
 }
