@@ -10,8 +10,9 @@ struct TopicIndex: Sendable {
     /// The tables: one for all patterns, or one for each pattern when the conventions make the match of a
     /// pattern depend on other patterns.
     private var tables: [RouteTable<Int>] = []
-    private var shapes = NumberedValues<Shape>()
-    private var topics = NumberedValues<Topic>()
+    private var shapes: [Int: Shape] = [:]
+    private var topics: [Int: Topic] = [:]
+    private var lastNumber = 0
 
     private struct Shape {
         let table: Int
@@ -36,13 +37,17 @@ struct TopicIndex: Sendable {
 
     /// A topic that matches a URL.
     private struct Hit {
+        let topic: Topic
         let member: Member
         let parameters: Parameters
     }
 
     var count: Int { self.topics.count }
 
-    var subscribers: [Subscriber] { self.topics.all.flatMap(\.subscribers) }
+    /// All subscribers, in the order of their topics.
+    var subscribers: [Subscriber] {
+        self.topics.sorted { $0.key < $1.key }.flatMap(\.value.subscribers)
+    }
 
     /// Adds a topic without subscribers and returns its number, or throws `invalidPattern` for too many
     /// topics.
@@ -50,14 +55,19 @@ struct TopicIndex: Sendable {
         _ pattern: RoutePattern,
         makeTable: () -> RouteTable<Int>
     ) throws(RoutingError) -> Int {
-        let topic = self.topics.insert(Topic(pattern: pattern))
+        let topic = self.nextNumber()
+        self.topics[topic] = Topic(pattern: pattern)
         for pattern in pattern.expansions {
             do throws(RoutingError) {
                 let shape = try self.shape(of: pattern, makeTable: makeTable)
-                let names = self.tables[self.shapes[shape].table].captureNames(of: pattern)
-                let member = Member(topic: topic, names: names, literals: pattern.literalCount)
-                self.shapes[shape].members.append(member)
-                self.topics[topic].shapes.append(shape)
+                self.shapes[shape.number]?.members.append(
+                    Member(
+                        topic: topic,
+                        names: self.tables[shape.table].captureNames(of: pattern),
+                        literals: pattern.literalCount
+                    )
+                )
+                self.topics[topic]?.shapes.append(shape.number)
             } catch {
                 self.removeTopic(topic)
                 throw error
@@ -66,17 +76,23 @@ struct TopicIndex: Sendable {
         return topic
     }
 
-    /// Returns the number of a pattern's shape, and adds the shape when no other pattern has it.
+    private mutating func nextNumber() -> Int {
+        self.lastNumber += 1
+        return self.lastNumber
+    }
+
+    /// Returns the number and the table of a pattern's shape, and adds the shape when no other pattern has it.
     private mutating func shape(
         of pattern: RoutePattern,
         makeTable: () -> RouteTable<Int>
-    ) throws(RoutingError) -> Int {
-        let shape = self.shapes.nextNumber
+    ) throws(RoutingError) -> (number: Int, table: Int) {
+        let number = self.nextNumber()
         for table in 0...self.tables.count {
             if table == self.tables.count { self.tables.append(makeTable()) }
-            if let shape = self.tables[table].handler(sharedWith: pattern) { return shape }
-            if let route = try self.tables[table].insertBeside(pattern, shape) {
-                return self.shapes.insert(Shape(table: table, route: route))
+            if let shape = self.tables[table].handler(sharedWith: pattern) { return (shape, table) }
+            if let route = try self.tables[table].insertBeside(pattern, number) {
+                self.shapes[number] = Shape(table: table, route: route)
+                return (number, table)
             }
         }
         preconditionFailure("internal error: an empty table rejected a pattern")
@@ -88,33 +104,33 @@ struct TopicIndex: Sendable {
     }
 
     mutating func insert(_ subscriber: Subscriber, id: Int, to topic: Int) {
-        self.topics[topic].ids.append(id)
-        self.topics[topic].subscribers.append(subscriber)
+        self.topics[topic]?.ids.append(id)
+        self.topics[topic]?.subscribers.append(subscriber)
     }
 
     /// Removes a subscriber, and the topic if the topic has no more subscribers.
     ///
     /// Returns the pattern of a removed topic, and nil when the subscriber does not exist.
     mutating func remove(id: Int, from topic: Int) -> (subscriber: Subscriber, topic: RoutePattern?)? {
-        guard self.topics.has(topic), let index = self.topics[topic].ids.firstIndex(of: id) else {
-            return nil
-        }
-        self.topics[topic].ids.remove(at: index)
-        let subscriber = self.topics[topic].subscribers.remove(at: index)
-        guard self.topics[topic].ids.isEmpty else { return (subscriber, nil) }
-        return (subscriber, self.removeTopic(topic))
+        guard let index = self.topics[topic]?.ids.firstIndex(of: id),
+            let subscriber = self.topics[topic]?.subscribers.remove(at: index)
+        else { return nil }
+        self.topics[topic]?.ids.remove(at: index)
+        let isLast = self.topics[topic]?.ids.isEmpty == true
+        return (subscriber, isLast ? self.removeTopic(topic) : nil)
     }
 
     /// Removes a topic, and returns its pattern.
     @discardableResult
-    private mutating func removeTopic(_ topic: Int) -> RoutePattern {
-        for number in self.topics[topic].shapes {
-            self.shapes[number].members.removeAll { $0.topic == topic }
-            guard self.shapes[number].members.isEmpty else { continue }
-            let shape = self.shapes.take(number)
-            self.tables[shape.table].remove(shape.route)
+    private mutating func removeTopic(_ number: Int) -> RoutePattern? {
+        guard let topic = self.topics.removeValue(forKey: number) else { return nil }
+        for shape in topic.shapes {
+            self.shapes[shape]?.members.removeAll { $0.topic == number }
+            guard let empty = self.shapes[shape], empty.members.isEmpty else { continue }
+            self.shapes[shape] = nil
+            self.tables[empty.table].remove(empty.route)
         }
-        return self.topics.take(topic).pattern
+        return topic.pattern
     }
 
     /// Returns the subscribers whose patterns match a URL.
@@ -122,16 +138,16 @@ struct TopicIndex: Sendable {
         var hits: [Hit] = []
         for table in self.tables {
             for match in try table.matchAll(url) {
-                guard let shape = table[match] else { continue }
-                for member in self.shapes[shape].members {
-                    hits.append(Hit(member: member, parameters: match.parameters.renamed(by: member.names)))
+                for member in table[match].flatMap({ self.shapes[$0] })?.members ?? [] {
+                    guard let topic = self.topics[member.topic] else { continue }
+                    let parameters = match.parameters.renamed(by: member.names)
+                    hits.append(Hit(topic: topic, member: member, parameters: parameters))
                 }
             }
         }
         var matched = MatchedSubscribers()
         for hit in self.bestOfEachTopic(hits) {
-            let topic = self.topics[hit.member.topic]
-            matched.append(topic.subscribers, ids: topic.ids, hit.parameters)
+            matched.append(hit.topic.subscribers, ids: hit.topic.ids, hit.parameters)
         }
         matched.sort()
         return matched
@@ -139,7 +155,7 @@ struct TopicIndex: Sendable {
 
     /// Keeps the hit with the most literal segments for each topic that several shapes have matched.
     private func bestOfEachTopic(_ hits: [Hit]) -> [Hit] {
-        guard hits.contains(where: { self.topics[$0.member.topic].shapes.count > 1 }) else { return hits }
+        guard hits.contains(where: { $0.topic.shapes.count > 1 }) else { return hits }
         var best: [Int: Int] = [:]
         for (index, hit) in hits.enumerated() {
             let rival = best[hit.member.topic]
@@ -147,52 +163,5 @@ struct TopicIndex: Sendable {
             best[hit.member.topic] = index
         }
         return best.values.sorted().map { hits[$0] }
-    }
-}
-
-/// An array of values with a number for each value; the number of a removed value is used again.
-private struct NumberedValues<Value: Sendable>: Sendable {
-    private var values: [Value?] = []
-    private var free: [Int] = []
-
-    var count: Int { self.values.count - self.free.count }
-
-    var all: [Value] { self.values.compactMap(\.self) }
-
-    /// The number that the next inserted value will have.
-    var nextNumber: Int { self.free.last ?? self.values.count }
-
-    func has(_ number: Int) -> Bool { self.values.indices.contains(number) && self.values[number] != nil }
-
-    mutating func insert(_ value: Value) -> Int {
-        guard let number = self.free.popLast() else {
-            self.values.append(value)
-            return self.values.count - 1
-        }
-        self.values[number] = value
-        return number
-    }
-
-    mutating func take(_ number: Int) -> Value {
-        let value = self[number]
-        self.values[number] = nil
-        self.free.append(number)
-        return value
-    }
-
-    subscript(number: Int) -> Value {
-        get {
-            guard let value = self.values[number] else {
-                preconditionFailure("internal error: the table has no value with this number")
-            }
-            return value
-        }
-        _modify {
-            guard var value = self.values[number].take() else {
-                preconditionFailure("internal error: the table has no value with this number")
-            }
-            defer { self.values[number] = value }
-            yield &value
-        }
     }
 }
