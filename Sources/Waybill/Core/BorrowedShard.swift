@@ -35,9 +35,7 @@ struct BorrowedShard: Sendable {
 
     var isCurrent: Bool { self.with { $0.isCurrent } }
 
-    var isCalling: Bool { self.with { $0.isCalling } }
-
-    var handledMessage: CorrelationID? { self.with { $0.handledMessage } }
+    var handledMessage: HandledMessage? { self.with { $0.handledMessage } }
 
     /// Counts a message as sent, and returns its ID.
     func nextMessage() -> CorrelationID {
@@ -54,7 +52,12 @@ struct BorrowedShard: Sendable {
     /// Counts one delivery, and returns whether the caller may continue without suspending.
     func consumeDeliveryBudgetIfOnLoop() -> Bool { self.with { $0.heldLoop.consumeDeliveryBudgetIfOnLoop() } }
 
-    func enter(_ frame: LoopShard.Frame) -> LoopShard.Frame { self.with { $0.enter(frame) } }
-
-    func setFrame(_ frame: LoopShard.Frame) { self.with { $0.setFrame(frame) } }
+    /// Replaces the message whose handler is being called in place, and returns the previous message.
+    @inline(__always)
+    func exchangeHandledMessage(_ message: HandledMessage?) -> HandledMessage? {
+        self.with { shard in
+            defer { shard.handledMessage = message }
+            return shard.handledMessage
+        }
+    }
 }

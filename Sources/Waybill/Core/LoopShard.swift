@@ -20,13 +20,16 @@ final class LoopShard: Sendable {
     /// The URL that was published last, with its subscribers, which the next message often needs again.
     private let latestTopic: LoopLocal<LatestTopic>
     private let isForgetting = Atomic<Bool>(false)
+    /// The message whose handler is being called in place, or nil.
+    ///
+    /// The handler cannot suspend, but it may start a task that routes another message before the handler
+    /// returns.
+    private let handled: LoopLocal<HandledMessage?>
 
-    // Only the loop's thread writes these values. The values are atomic so that the compiler can check that
-    // the class is Sendable.
+    /// The latest message ID, which only the loop's thread writes.
+    ///
+    /// The value is atomic so that the compiler can check that the class is Sendable.
     private let lastID = Atomic<UInt64>(CorrelationID.newBlock())
-    private let frameHops = Atomic<Int>(Frame.noHandlerHops)
-    private let frameExpiry = Atomic<Int64>(Deadline.never.nanoseconds)
-    private let handled = Atomic<UInt64>(0)
 
     init(eventLoop: EventLoop, registry: RouteRegistry, empty: RouteSnapshot, topics: Topics) {
         self.eventLoop = eventLoop
@@ -42,72 +45,24 @@ final class LoopShard: Sendable {
             on: eventLoop
         )
         self.latestTopic = LoopLocal(.none, on: eventLoop)
+        self.handled = LoopLocal(nil, on: eventLoop)
     }
 
     var isCurrent: Bool { self.heldLoop.isInEventLoop }
+
+    /// The message whose handler is being called in place, below the calling code on the stack, or nil.
+    ///
+    /// Only the loop's thread may use this property.
+    @inline(__always)
+    var handledMessage: HandledMessage? {
+        get { self.handled.load() }
+        set { self.handled.store(newValue) }
+    }
 
     func nextID() -> CorrelationID {
         let id = self.lastID.load(ordering: .relaxed) &+ 1
         self.lastID.store(id, ordering: .relaxed)
         return CorrelationID(rawValue: id)
-    }
-}
-
-// The handler that is being called in place. The handler cannot suspend, but it may start a task that routes
-// another message before the handler returns. Only the loop's thread may use these members.
-extension LoopShard {
-    /// The properties that messages inherit from the handler that is being called in place.
-    struct Frame {
-        /// The number of routed messages that led to the handler's message.
-        let hops: Int
-        let expiry: Deadline
-        let id: UInt64
-
-        fileprivate static let noHandlerHops = -1
-
-        static let noHandler = Self(hops: Self.noHandlerHops, expiry: .never, id: 0)
-    }
-
-    /// Enters a frame, and returns the outer frame for ``setFrame(_:)``.
-    @inline(__always)
-    func enter(_ frame: Frame) -> Frame {
-        let outer = Frame(
-            hops: self.hops,
-            expiry: self.expiry,
-            id: self.handled.load(ordering: .relaxed)
-        )
-        self.setFrame(frame)
-        return outer
-    }
-
-    /// Replaces the current frame, for example by the outer frame that ``enter(_:)`` returned.
-    @inline(__always)
-    func setFrame(_ frame: Frame) {
-        self.frameHops.store(frame.hops, ordering: .relaxed)
-        self.frameExpiry.store(frame.expiry.nanoseconds, ordering: .relaxed)
-        self.handled.store(frame.id, ordering: .relaxed)
-    }
-
-    /// Whether a handler is being called in place, below the calling code on the stack.
-    var isCalling: Bool { self.hops != Frame.noHandlerHops }
-
-    /// The number of routed messages that led to the message of the handler that is being called in place.
-    var hops: Int { self.frameHops.load(ordering: .relaxed) }
-
-    /// The deadline of the message whose handler is being called in place.
-    var expiry: Deadline { Deadline(nanoseconds: self.frameExpiry.load(ordering: .relaxed)) }
-
-    /// The ID of the message whose handler is being called in place, or nil.
-    var handledMessage: CorrelationID? {
-        let id = self.handled.load(ordering: .relaxed)
-        return id == 0 ? nil : CorrelationID(rawValue: id)
-    }
-}
-
-extension LoopShard.Frame {
-    @inline(__always)
-    init(of message: borrowing Message) {
-        self.init(hops: message.hops, expiry: message.expiry, id: message.id.rawValue)
     }
 }
 
@@ -164,6 +119,21 @@ extension LoopShard {
         let old = self.latestTopic.load()
         self.latestTopic.store(topic)
         _ = consume old
+    }
+}
+
+/// The properties of a message that messages of its handler inherit.
+struct HandledMessage {
+    let id: CorrelationID
+    /// The number of routed messages that led to the message.
+    let hops: Int
+    let expiry: Deadline
+
+    @inline(__always)
+    init(_ message: borrowing Message) {
+        self.id = message.id
+        self.hops = message.hops
+        self.expiry = message.expiry
     }
 }
 

@@ -148,10 +148,10 @@ extension Exchange {
         guard actor.eventLoop.isInEventLoop else {
             return Task.immediate { await self.perform(work, isolation: actor) }
         }
-        // The frame belongs to a handler that was called in place and is below this call on the stack. Until
-        // the new task suspends, its messages must not inherit from that handler.
-        let outer = shard?.enter(.noHandler)
-        defer { if let outer { shard?.setFrame(outer) } }
+        // A handler that was called in place is possibly below this call on the stack. Until the new task
+        // suspends, its messages must not inherit from that handler.
+        let outer = shard?.exchangeHandledMessage(nil)
+        defer { shard?.with { $0.handledMessage = outer ?? nil } }
         return Self.startIsolatedTask(self, work, actor)
     }
 

@@ -10,10 +10,10 @@ extension Handler {
     @inline(__always)
     func invoke(_ message: Message, _ call: (Handler, Message) throws -> (any Sendable)?) -> Outcome {
         guard let shard = self.shard else { return self.invokeElsewhere(message, call) }
-        // Messages that the handler sends inherit from the message that it handles. A frame is cheaper than a
-        // task-local value.
-        let outer = shard.enter(LoopShard.Frame(of: message))
-        defer { shard.setFrame(outer) }
+        // Messages that the handler sends inherit from the message that it handles. This value of the loop is
+        // cheaper than a task-local value.
+        let outer = shard.exchangeHandledMessage(HandledMessage(message))
+        defer { shard.with { $0.handledMessage = outer } }
         do {
             return .replied(try call(self, message))
         } catch {
@@ -30,7 +30,7 @@ extension Handler {
         return self.invoke(message) { try $0.callBoxed($1) }
     }
 
-    /// Calls a handler on a loop that does not belong to the bus, with a task-local value instead of a frame.
+    /// Calls a handler on a loop that does not belong to the bus, with a task-local value instead of a value of the loop.
     @inline(never)
     private func invokeElsewhere(
         _ message: Message,

@@ -38,8 +38,8 @@ extension Request {
     /// message.
     @inline(__always)
     consuming func inheriting(on shard: BorrowedShard?) -> Request {
-        if let shard, shard.isCalling {
-            self.inherit(hops: shard.with { $0.hops }, expiry: shard.with { $0.expiry })
+        if let handled = shard?.handledMessage {
+            self.inherit(hops: handled.hops, expiry: handled.expiry)
         } else if let context = DeliveryContext.current {
             self.inherit(hops: context.hops, expiry: context.expiry)
         }

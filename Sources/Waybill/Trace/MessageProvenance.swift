@@ -54,8 +54,7 @@ extension Request {
 extension BusCore {
     /// The message that the calling code handles; nil when the message is not known.
     fileprivate var handledMessage: CorrelationID? {
-        guard let shard = self.currentShard, shard.isCalling else { return DeliveryContext.current?.id }
-        return shard.handledMessage
+        self.currentShard?.handledMessage?.id ?? DeliveryContext.current?.id
     }
 
     /// Returns the provenance of a sent message for observers; nil when the bus is not observed.
