@@ -7,15 +7,8 @@ internal import WaybillEventLoop
 /// dead letters. An open bus does not check the waiters. When the bus is shutting down, the code that settles
 /// a message calls ``BusCore/noteEnd()``.
 struct DrainWaiter: Sendable {
-    /// The condition for which a waiter waits: the exchanges that may still be in flight.
-    enum Condition {
-        /// No exchange.
-        case none
-        /// Only exchanges that are exempt from draining.
-        case butExempt
-    }
-
-    let condition: Condition
+    /// Whether the waiter does not wait for exchanges that are exempt from draining.
+    let ignoresExempt: Bool
     let resume: @Sendable () -> Void
 }
 
@@ -28,8 +21,8 @@ extension BusCore {
         // A waiter that is added after this check tests its condition itself. When two threads call this
         // method, the thread that takes the lock last reads the counts of both threads.
         if self.drainWaiters.withLock({ $0.isEmpty }) { return }
-        for condition in [DrainWaiter.Condition.none, .butExempt] where self.isDrained(condition) {
-            let met = self.drainWaiters.withLock { $0.takeAll { $0.condition == condition } }
+        for ignoresExempt in [false, true] where self.isDrained(ignoringExempt: ignoresExempt) {
+            let met = self.drainWaiters.withLock { $0.takeAll { $0.ignoresExempt == ignoresExempt } }
             for waiter in met { waiter.resume() }
         }
     }
@@ -47,16 +40,12 @@ extension BusCore {
         self.noteEnd()
     }
 
-    /// Returns whether a condition is met: no message is in flight, except exempt messages if the condition
-    /// allows them.
-    func isDrained(_ condition: DrainWaiter.Condition) -> Bool {
+    /// Returns whether no message is in flight, apart from exempt messages if they are ignored.
+    func isDrained(ignoringExempt: Bool) -> Bool {
         // Read the number of messages first. Otherwise an exempt message that ends between the two reads
         // would hide another message.
         let inFlight = self.unended
-        return switch condition {
-        case .none: inFlight <= 0
-        case .butExempt: inFlight <= self.exemptExchanges.count
-        }
+        return inFlight <= (ignoringExempt ? self.exemptExchanges.count : 0)
     }
 
     /// Resumes a waiter even if its condition is not met.
@@ -67,11 +56,13 @@ extension BusCore {
     /// Each queued message is settled on its loop. If a loop is blocked, the sequences end after one second
     /// by the bus's clock. Otherwise the bus would keep their observers forever.
     func closeDeadLetters() {
-        guard self.deadLetters.isWatched, !self.isDrained(.none) else { return self.deadLetters.close() }
+        guard self.deadLetters.isWatched, !self.isDrained(ignoringExempt: false) else {
+            return self.deadLetters.close()
+        }
         let id = self.drainWaiters.withLock { $0.nextNumber() }
         let deadline = Deadline(self.time.instant + .seconds(1))
         let watch = DeadlineWatch(deadline, by: self.time, on: nil) { self.endWait(id) }
-        let waiter = DrainWaiter(condition: .none) {
+        let waiter = DrainWaiter(ignoresExempt: false) {
             watch.cancel()
             self.deadLetters.close()
         }

@@ -112,13 +112,14 @@ extension BusCore {
 
     /// Suspends until only exempt messages are in flight, the deadline has passed, or the task is cancelled.
     private func waitForEnds(until deadline: Deadline) async {
-        if deadline.hasPassed(by: self.time) || Task.isCancelled || self.isDrained(.butExempt) { return }
+        if deadline.hasPassed(by: self.time) || Task.isCancelled { return }
+        if self.isDrained(ignoringExempt: true) { return }
         let id = self.drainWaiters.withLock { $0.nextNumber() }
         let waiter = SuspendedTask(on: .current)
         // The timer is not on the caller's loop, because a handler may block that loop.
         var watch: DeadlineWatch?
         await waiter.wait(isolation: #isolation) {
-            let drain = DrainWaiter(condition: .butExempt) { waiter.resume() }
+            let drain = DrainWaiter(ignoresExempt: true) { waiter.resume() }
             self.drainWaiters.withLock { $0.add(drain, as: id) }
             watch = DeadlineWatch(deadline, by: self.time, on: nil) { self.endWait(id) }
             self.noteEndsEverywhere()
