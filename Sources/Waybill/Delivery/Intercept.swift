@@ -16,15 +16,14 @@ extension BusCore {
 
     /// Adds a middleware; `scope` is a table with the pattern of the intercepted URLs, or nil for all URLs.
     func addMiddleware(
-        _ middleware: MiddlewareCode,
+        _ middleware: MiddlewareLink,
         scope: RouteTable<Void>? = nil,
         pattern: String = "**"
     ) -> Registration {
         let id = self.registry.changeMiddlewares { middlewares in
             // The default scheme may have changed since the caller made the table.
-            var scope = scope
-            scope?.defaultScheme = self.currentConfiguration.defaultScheme
-            return middlewares.insert(middleware, scope: scope)
+            let scheme = self.currentConfiguration.defaultScheme
+            return middlewares.insert(MiddlewareLink(middleware, scope: scope, defaultScheme: scheme))
         }
         return Registration(pattern: pattern) {
             // A bus that was already shut down has not added the middleware.

@@ -144,7 +144,7 @@ extension MessageBus {
     @discardableResult
     @inlinable
     public func use(_ middleware: some Middleware) -> Registration {
-        self.use(MiddlewareCode(middleware))
+        self.use(MiddlewareLink(middleware))
     }
 
     /// Adds a middleware that intercepts the messages to some URLs.
@@ -171,16 +171,14 @@ extension MessageBus {
         _ middleware: some Middleware,
         for pattern: String
     ) throws(RoutingError) -> Registration {
-        try self.use(MiddlewareCode(middleware), for: pattern)
+        try self.use(MiddlewareLink(middleware), for: pattern)
     }
 
     @usableFromInline
-    func use(_ middleware: MiddlewareCode) -> Registration {
-        self.core.addMiddleware(middleware)
-    }
+    func use(_ middleware: MiddlewareLink) -> Registration { self.core.addMiddleware(middleware) }
 
     @usableFromInline
-    func use(_ middleware: MiddlewareCode, for pattern: String) throws(RoutingError) -> Registration {
+    func use(_ middleware: MiddlewareLink, for pattern: String) throws(RoutingError) -> Registration {
         let scope = try self.core.currentConfiguration.scope(of: pattern)
         return self.core.addMiddleware(middleware, scope: scope, pattern: pattern)
     }

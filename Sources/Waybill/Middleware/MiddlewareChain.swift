@@ -37,35 +37,15 @@ extension MessageBus {
     }
 }
 
-/// A middleware in a chain, with the URLs that it intercepts.
-///
-/// The type is a class, because each message would copy the fields of a structure.
-final class MiddlewareLink: Sendable {
-    let handle: MiddlewareCode.Handle
-    let middleware: any Middleware
-
-    /// A table with the pattern of the intercepted URLs; nil when the middleware intercepts every message.
-    private let scope: RouteTable<Void>?
-
-    init(_ code: MiddlewareCode, scope: RouteTable<Void>?) {
-        self.handle = code.handle
-        self.middleware = code.middleware
-        self.scope = scope
-    }
-
-    func intercepts(_ message: Message) -> Bool {
-        guard let scope = self.scope else { return true }
-        return scope.canRoute(message.parameters.url)
-    }
-}
-
-/// A middleware, and its `handle` method as a function.
+/// A middleware, with its `handle` method as a function and the URLs that it intercepts.
 ///
 /// A call through `any Middleware` needs two asynchronous frames: one for the protocol witness and one for
-/// the method. This function is created where the middleware's type is known, so the compiler can inline the
+/// the method. The function is created where the middleware's type is known, so the compiler can inline the
 /// method into the function.
+///
+/// The type is a class, because each message would copy the fields of a structure.
 @usableFromInline
-struct MiddlewareCode: Sendable {
+final class MiddlewareLink: Sendable {
     /// The type of ``Middleware/handle(_:context:next:)`` as a function.
     @usableFromInline
     typealias Handle =
@@ -78,8 +58,13 @@ struct MiddlewareCode: Sendable {
     let handle: Handle
     let middleware: any Middleware
 
+    /// A table with the pattern of the intercepted URLs; nil when the middleware intercepts every message.
+    let scope: RouteTable<Void>?
+
+    var wiretap: Wiretap? { self.middleware as? Wiretap }
+
     @inlinable
-    init(_ middleware: some Middleware) {
+    convenience init(_ middleware: some Middleware) {
         self.init(middleware) { message, context, next in
             try await middleware.handle(message, context: context, next: next)
         }
@@ -89,30 +74,33 @@ struct MiddlewareCode: Sendable {
     init(_ middleware: any Middleware, _ handle: @escaping Handle) {
         self.middleware = middleware
         self.handle = handle
+        self.scope = nil
     }
+
+    /// Creates a link with the middleware of another link, and a scope whose URLs have a default scheme.
+    init(_ link: MiddlewareLink, scope: RouteTable<Void>?, defaultScheme: String) {
+        self.middleware = link.middleware
+        self.handle = link.handle
+        var scope = scope
+        scope?.defaultScheme = defaultScheme
+        self.scope = scope
+    }
+
+    func intercepts(_ message: Message) -> Bool { self.scope?.canRoute(message.parameters.url) ?? true }
 }
 
 /// The middlewares of a bus, outermost first.
 struct MiddlewareRegistry: Sendable {
-    private struct Entry: Sendable {
-        let code: MiddlewareCode
-        var scope: RouteTable<Void>?
-
-        var wiretap: Wiretap? { self.code.middleware as? Wiretap }
-    }
-
-    private var entries = Numbered<Entry>()
+    private var links = Numbered<MiddlewareLink>()
     private var isClosed = false
 
     /// Adds a middleware after the existing middlewares, or returns nil when the bus accepts no more of them.
-    mutating func insert(_ middleware: MiddlewareCode, scope: RouteTable<Void>?) -> Int? {
-        self.isClosed ? nil : self.entries.add(Entry(code: middleware, scope: scope))
-    }
+    mutating func insert(_ link: MiddlewareLink) -> Int? { self.isClosed ? nil : self.links.add(link) }
 
-    mutating func remove(_ id: Int) { _ = self.entries.remove(id) }
+    mutating func remove(_ id: Int) { _ = self.links.remove(id) }
 
     mutating func setDefaultScheme(_ scheme: String) {
-        self.entries.updateAll { $0.scope?.defaultScheme = scheme }
+        self.links.updateAll { $0 = MiddlewareLink($0, scope: $0.scope, defaultScheme: scheme) }
     }
 
     /// Removes all middlewares for good, and returns the observers of the wiretaps.
@@ -120,7 +108,7 @@ struct MiddlewareRegistry: Sendable {
     /// Messages in flight may still hold the wiretaps.
     mutating func close() -> [Observer<MessageTrace.Event>] {
         self.isClosed = true
-        return self.entries.takeAll().compactMap { $0.wiretap?.observer }
+        return self.links.takeAll().compactMap { $0.wiretap?.observer }
     }
 
     /// The chain of all middlewares; nil when the bus has none.
@@ -128,11 +116,9 @@ struct MiddlewareRegistry: Sendable {
     /// The wiretaps run before all other middlewares, because they must receive the same messages and
     /// outcomes as the caller.
     var chain: MiddlewareChain? {
-        let entries = self.entries.values
-        let wiretaps = entries.filter { $0.wiretap != nil }
+        let wiretaps = self.links.values.filter { $0.wiretap != nil }
         return MiddlewareChain(
-            (wiretaps + entries.filter { $0.wiretap == nil })
-                .map { MiddlewareLink($0.code, scope: $0.scope) },
+            wiretaps + self.links.values.filter { $0.wiretap == nil },
             isObserved: !wiretaps.isEmpty
         )
     }

@@ -26,7 +26,7 @@ extension MessageBus {
         let scope: RouteTable<Void>? =
             if let pattern { try self.core.currentConfiguration.scope(of: pattern) } else { nil }
         let (observer, stream) = Observer<MessageTrace.Event>.buffered(limit: bufferLimit)
-        let wiretap = MiddlewareCode(Wiretap(observer))
+        let wiretap = MiddlewareLink(Wiretap(observer))
         let registration = self.core.addMiddleware(wiretap, scope: scope, pattern: pattern ?? "**")
         return MessageTrace(
             tap: MessageTrace.Tap(stream, observer: observer, registration: registration)

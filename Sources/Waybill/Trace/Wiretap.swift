@@ -68,7 +68,7 @@ extension MessageBus {
     package func observe(
         _ events: @escaping @Sendable (MessageTrace.Event) -> Void
     ) -> Registration {
-        self.core.addMiddleware(MiddlewareCode(Wiretap(Observer(events))))
+        self.core.addMiddleware(MiddlewareLink(Wiretap(Observer(events))))
     }
 
     /// Reports every dead letter to a closure, before the dead letter is counted.
