@@ -198,13 +198,15 @@ extension StreamConnection {
     /// - Parameter bytes: The bytes to send.
     /// - Throws: ``StreamError`` with the code `reset`, `idle`, `closed`, `cancelled` or `shutDown`.
     public nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws(StreamError) {
-        await EventLoop.yieldIfDue()
         let core = self.core
         guard core.loop.isOnThread, !Task.isCancelled else {
             return try await self.wait(nil) { $0.write(bytes) }
         }
         let written = core.write(bytes)
-        if case .done = written { return }
+        if case .done = written {
+            // Yield after the bytes are written. Before, a later write of another task could overtake them.
+            return await EventLoop.yieldIfDue()
+        }
         try await self.wait(written) { $0.write(bytes) }
     }
 
@@ -252,8 +254,8 @@ extension StreamConnection {
     /// - Parameter buffers: The buffers to send, such as a header and a body.
     /// - Throws: ``StreamError`` with the code `reset`, `idle`, `closed`, `cancelled` or `shutDown`.
     public nonisolated(nonsending) func write(_ buffers: [[UInt8]]) async throws(StreamError) {
-        await EventLoop.yieldIfDue()
         try await self.wait(nil) { $0.write(buffers) }
+        await EventLoop.yieldIfDue()
     }
 
     /// Calls `write` on the loop if `written` is nil, and waits until the queue is not full.
