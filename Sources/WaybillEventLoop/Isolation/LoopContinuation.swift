@@ -19,9 +19,11 @@ package final class LoopContinuation<Value: Sendable>: Sendable {
     ///   its actor.
     package init(on loop: EventLoop?) { self.task = SuspendedTask(on: loop) }
 
-    /// The value that the task was resumed with.
-    package var resumedValue: Value {
-        guard let value = unsafe self.value else {
+    /// Returns the value that the task was resumed with, which the continuation holds no longer.
+    ///
+    /// A value that refers to the continuation would otherwise never be released.
+    private func takeValue() -> Value {
+        guard let value = unsafe self.value.take() else {
             preconditionFailure("internal error: a suspended task continued without being resumed")
         }
         return value
@@ -32,7 +34,7 @@ package final class LoopContinuation<Value: Sendable>: Sendable {
     /// - Returns: The value that the task was resumed with.
     package nonisolated(nonsending) func wait() async -> Value {
         await self.task.wait()
-        return self.resumedValue
+        return self.takeValue()
     }
 
     /// Suspends the task in the caller's isolation, and calls `onCancel` if the task is cancelled.
@@ -50,7 +52,7 @@ package final class LoopContinuation<Value: Sendable>: Sendable {
         onCancel: @Sendable () -> Void
     ) async rethrows -> Value {
         try await self.task.wait(isolation: isolation, begin, onCancel: onCancel)
-        return self.resumedValue
+        return self.takeValue()
     }
 
     /// Resumes the task at once, or as soon as it waits; must be called once.
