@@ -32,8 +32,7 @@ actor Mailbox: LoopBound {
 
     /// The executor that runs handlers without an actor, which are closures, on the loop.
     ///
-    /// In Swift 6.3, a closure with a capture list is `@concurrent`, whatever the type of its parameter.
-    /// Without an executor preference the closure would run on the global executor.
+    /// Without an executor preference, a `@concurrent` closure would run on the global executor.
     nonisolated let taskExecutor: EventLoopTaskExecutor?
 
     /// The greatest limit, which is more messages than a mailbox can hold in practice.
