@@ -105,7 +105,9 @@ final class Exchange: Sendable {
     private func release(_ suspension: State.Suspension, from handler: Handler?, isReply: Bool) {
         suspension.watch?.cancel()
         if suspension.isAttached { handler?.detach(self) }
-        suspension.queued?.leaveQueue()
+        // The message possibly enters the queue later. The queue then rejects the message, because it is
+        // cancelled.
+        suspension.queued?.cancel()
         if !isReply { suspension.task?.cancel() }
         for progress in suspension.unanswered { progress.answer.resume(returning: .failure(NotListening())) }
     }

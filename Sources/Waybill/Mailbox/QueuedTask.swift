@@ -68,16 +68,13 @@ actor QueuedTask: SerialExecutor {
         self.job.resume(.elsewhere)
     }
 
-    /// Removes the message from the queue and rejects it, if the message is in the queue.
-    nonisolated func leaveQueue() { self.handler.mailbox.remove(self) }
-
-    /// Resumes the cancelled caller if its handler has not begun.
+    /// Removes the message from the queue and rejects it, unless its handler has begun.
     ///
     /// The message is possibly not in the queue yet. The code that enqueues the message and this method both
     /// take the queue's lock. Either that code finds the flag, or this method finds the message.
     nonisolated func cancel() {
         self.hasBeenCancelled.store(true, ordering: .relaxed)
-        self.leaveQueue()
+        self.handler.mailbox.remove(self)
     }
 
     /// Makes the next call of ``enqueue(_:)`` also put the message into the mailbox.
