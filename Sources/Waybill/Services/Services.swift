@@ -125,8 +125,9 @@ extension BusCore {
             }
             return added
         }
-        return zip(offers, added).map { offer, entry in
-            Registration(pattern: "\(offer.key)") { self.endOffer(entry.id) }
+        // A registration must not hold the offer that its own offer has replaced.
+        return zip(offers, added.map(\.id)).map { offer, id in
+            Registration(pattern: "\(offer.key)") { self.endOffer(id) }
         }
     }
 
