@@ -33,6 +33,16 @@ struct TopicIndex: Sendable {
         var shapes: [Int] = []
         var ids: [Int] = []
         var subscribers: [Subscriber] = []
+
+        /// Returns the index of a subscriber by a binary search, because the IDs are in ascending order.
+        func index(of id: Int) -> Int? {
+            var (low, high) = (0, self.ids.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if self.ids[middle] < id { low = middle + 1 } else { high = middle }
+            }
+            return low < self.ids.count && self.ids[low] == id ? low : nil
+        }
     }
 
     /// A topic that matches a URL.
@@ -112,7 +122,7 @@ struct TopicIndex: Sendable {
     ///
     /// Returns the pattern of a removed topic, and nil when the subscriber does not exist.
     mutating func remove(id: Int, from topic: Int) -> (subscriber: Subscriber, topic: RoutePattern?)? {
-        guard let index = self.topics[topic]?.ids.firstIndex(of: id),
+        guard let index = self.topics[topic]?.index(of: id),
             let subscriber = self.topics[topic]?.subscribers.remove(at: index)
         else { return nil }
         self.topics[topic]?.ids.remove(at: index)
