@@ -40,6 +40,9 @@ extension RPCClient {
         self.lastWaiting += 1
         let number = self.lastWaiting
         let waiter = LoopContinuation<Result<Void, RoutingError>>(on: self.eventLoop)
+        defer {
+            if self.resumed.remove(number) != nil, self.resumed.isEmpty { self.resumeWaiting() }
+        }
         return await waiter.wait(isolation: self) {
             // The attempt has possibly ended before this closure runs.
             guard self.waiting != nil else { return waiter.resume(returning: self.lastAttempt) }
@@ -48,6 +51,16 @@ extension RPCClient {
         } onCancel: {
             self.eventLoop.execute { self.assumeOnLoop { $0.giveUp(number) } }
         }
+    }
+
+    /// Resumes the requests that wait for the connection, in their order.
+    ///
+    /// Requests that arrive before these requests continue wait too, so that they do not overtake them.
+    private func resumeWaiting() {
+        let waiting = (self.waiting ?? [:]).sorted { $0.key < $1.key }
+        self.resumed = Set(waiting.map(\.key))
+        self.waiting = waiting.isEmpty ? nil : [:]
+        for (_, waiter) in waiting { waiter.resume(returning: self.lastAttempt) }
     }
 
     private func giveUp(_ number: Int) {
@@ -89,10 +102,8 @@ extension RPCClient {
             if let channel = self.channel { self.lose(channel, "the server rejected the token") }
             outcome = .failure(Self.error(of: error, at: self.address))
         }
-        let waiting = self.waiting ?? [:]
-        self.waiting = nil
         self.lastAttempt = outcome
-        for (_, waiter) in waiting.sorted(by: { $0.key < $1.key }) { waiter.resume(returning: outcome) }
+        self.resumeWaiting()
     }
 
     /// Throws an error if the client has been closed, possibly after the current attempt began.

@@ -18,8 +18,11 @@ package actor RPCClient: RPCCaller {
     /// The time at which the latest connection was made.
     var connected: ContinuousClock.Instant
     var backoff: Backoff
-    /// The requests that wait for a connection; nil while no attempt to connect is in progress.
+    /// The requests that wait for a connection; nil while no attempt to connect is in progress and all
+    /// requests of the latest attempt have continued.
     var waiting: [Int: LoopContinuation<Result<Void, RoutingError>>]?
+    /// The numbers of the requests that were resumed after the latest attempt and have not continued yet.
+    var resumed: Set<Int> = []
     var lastWaiting = 0
     var lastAttempt = Result<Void, RoutingError>.success(())
     var isClosed = false
