@@ -11,6 +11,7 @@ from decimal import Decimal
 from math import inf, nan
 from pathlib import Path
 from typing import cast
+from unittest.mock import patch
 from uuid import UUID
 
 import probe
@@ -310,6 +311,17 @@ async def hostile(ports: dict[str, str]) -> None:
     async with ProbeClient(f"tcp:127.0.0.1:{ports['sluggish']}", token="x", timeout=30) as client:
         tasks = [failure(client.probe.trace(), 20), failure(end(client.probe.count(end=1).progress()), 20)]
         assert await asyncio.gather(*tasks) == ["refused"] * 2
+    connect = asyncio.open_connection
+
+    async def connect_late(
+        host: str, port: int, ssl: bool | None
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        await asyncio.sleep(1)
+        return await connect(host, port, ssl=ssl)
+
+    with patch("asyncio.open_connection", connect_late):
+        async with ProbeClient(f"http://127.0.0.1:{ports['hurried']}", timeout=30) as client:
+            assert await failure(client.probe.trace(), 20) == "refused"
     async with ProbeClient(f"tcp:127.0.0.1:{ports['late']}") as client:
         reading = asyncio.create_task(end(client.subscribe("app://news/*")))
         transport = cast(probe._SocketTransport, client._transport)

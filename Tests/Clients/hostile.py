@@ -69,6 +69,16 @@ async def sluggish(reader, writer):
         writer.write(json.dumps({"jsonrpc": "2.0", "id": sent["id"], "error": error}).encode() + b"\n")
 
 
+async def hurried(reader, writer):
+    """Expects a request over HTTP that contains only the remaining time."""
+    head = (await reader.readuntil(b"\r\n\r\n")).decode()
+    timeouts = [line.partition(":")[2] for line in head.split("\r\n") if line.startswith("Waybill-Timeout:")]
+    if len(timeouts) != 1 or int(timeouts[0]) > 29_500:
+        problems.append(f"the client does not subtract the time in which it has connected: {timeouts}")
+    writer.write(b'HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n{"code":"refused"}')
+    writer.close()
+
+
 MESSAGES = 3000
 
 
@@ -238,6 +248,7 @@ SERVERS = {
     "large": large,
     "denied": denied,
     "sluggish": sluggish,
+    "hurried": hurried,
     "crowded": crowded,
     "late": late,
     "anonymous": anonymous,

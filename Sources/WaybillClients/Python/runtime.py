@@ -1047,8 +1047,10 @@ class _WebTransport:
         headers: Mapping[str, str],
         *,
         body: bytes = b"",
+        timeout: float | None = None,
         silence: float | None = None,
     ) -> AsyncIterator[_Response]:
+        begun = asyncio.get_running_loop().time()
         address = self._address
         is_secure = address.scheme == "https"
         port = address.port or (443 if is_secure else 80)
@@ -1072,6 +1074,9 @@ class _WebTransport:
             self._writers.add(writer)
             if self._client._is_closed:
                 raise _closed()
+            if timeout is not None:
+                waited = asyncio.get_running_loop().time() - begun
+                lines.append(f"Waybill-Timeout: {_milliseconds(timeout - waited)}")
             writer.write("\r\n".join([*lines, "", ""]).encode() + body)
             response = _Response(reader)
             response.silence = silence
@@ -1096,13 +1101,12 @@ class _WebTransport:
             raise _failure("invalidURL", "HTTP has no segments `.` and `..`", {})
         headers, timeout = self._client._context(options)
         fields = {"Content-Type": "application/json", "Accept": accept, **headers}
-        if timeout is not None:
-            fields["Waybill-Timeout"] = str(_milliseconds(timeout))
         if options is not None and options.return_url is not None:
             fields["Waybill-Return"] = options.return_url
         path = "/" + request.url.replace("://", "/", 1)
         body = _dumps(request.values).encode()
-        async with self._open("POST", path, fields, body=body) as response:
+        opening = self._open("POST", path, fields, body=body, timeout=timeout)
+        async with opening as response:
             yield response
 
     async def _problem(self, response: _Response) -> WaybillError:
