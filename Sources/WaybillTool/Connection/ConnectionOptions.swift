@@ -39,6 +39,8 @@ struct ConnectionOptions: ParsableArguments {
         let address = try self.address
         var configuration = RPCConnector.Configuration()
         configuration.token = try self.token
+        // Only the server knows its limit, and closes the connection if a message exceeds it.
+        configuration.requestSize = .max
         if let limit = self.connectTimeout { configuration.connectTimeout = limit.duration }
         // The command reports failures on standard error, so the client does not log them again.
         configuration.logger = Logger(label: "waybill") { _ in SwiftLogNoOpLogHandler() }
