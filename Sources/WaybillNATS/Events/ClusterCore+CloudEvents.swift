@@ -72,7 +72,8 @@ extension ClusterCore {
                 await self.answerEvent(number, request, mode: mode)
             }
         }
-        self.runningEvents[number]?.task = task
+        // The subscribers of a publication may finish after the node has left.
+        if !isPublication { self.runningEvents[number]?.task = task }
     }
 
     /// Routes the request of a running event, and answers it unless the node has left in the meantime.
