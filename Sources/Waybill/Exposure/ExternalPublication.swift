@@ -1,15 +1,22 @@
 internal import WaybillEventLoop
 package import WaybillRouting
 
-/// A peer's publication that was delivered as far as possible without suspending.
+/// A peer's publication that some subscribers have not received, or have not finished.
 package struct UnfinishedPublication: Sendable {
-    fileprivate let publication: Publication
+    fileprivate var publication: Publication
     fileprivate let core: BusCore
 
-    /// Delivers the message to the remaining subscribers, and waits until all subscribers have finished.
+    /// Whether all subscribers have received the message.
+    package var isDelivered: Bool { self.publication.isDelivered }
+
+    /// Delivers the message to at least one more subscriber, until the loop must poll.
     ///
-    /// A caller on the loop remains on the loop, so that the next publication does not overtake this one.
-    package nonisolated(nonsending) func complete() async { _ = await self.core.resume(self.publication) }
+    /// Before ``isDelivered`` is true, the caller must not begin another message of the peer, which would
+    /// overtake this message.
+    package mutating func deliver() { _ = self.core.deliver(&self.publication) }
+
+    /// Waits until all subscribers have finished.
+    package nonisolated(nonsending) func finish() async { _ = await self.core.finish(self.publication) }
 }
 
 // Publications and subscriptions of peers.
@@ -33,13 +40,14 @@ extension MessageBus {
     /// Publishes a peer's message as far as possible without suspending.
     ///
     /// A subscriber on the caller's loop that cannot suspend receives the message in this call, without a new
-    /// task.
+    /// task. A later change of the exposures does not affect the message.
     ///
     /// - Parameters:
     ///   - request: The peer's message.
     ///   - isCounted: Whether the caller has already counted the publication against the loop's budget of
     ///     deliveries.
-    /// - Returns: The publication that the caller must complete; nil when all subscribers have finished.
+    /// - Returns: The publication that the caller must deliver and finish; nil when all subscribers have
+    ///   finished.
     /// - Throws: The errors of ``publish(_:parameters:headers:deadline:timeout:)``.
     package func begin(
         publishing request: ExternalRequest,

@@ -68,7 +68,7 @@ extension BusCore {
     /// Waits for the subscribers that have not finished, and returns the number of subscribers that accepted
     /// the message.
     @inline(never)
-    private nonisolated(nonsending) func finish(_ publication: consuming Publication) async -> Int {
+    nonisolated(nonsending) func finish(_ publication: consuming Publication) async -> Int {
         for exchange in publication.exchanges where await exchange.listen(noListener).isReply {
             publication.acceptedCount += 1
         }

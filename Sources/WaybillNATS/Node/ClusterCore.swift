@@ -261,6 +261,7 @@ extension ClusterCore {
 
     private var isDrained: Bool {
         self.pending.count == 0 && self.refreshes.isEmpty && self.runningEvents.isEmpty
+            && self.publications == nil
             && self.sessions.values.allSatisfy { $0.assumeOnLoop { $0.isIdle } }
     }
 }

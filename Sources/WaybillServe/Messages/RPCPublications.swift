@@ -1,3 +1,4 @@
+internal import Waybill
 internal import WaybillJSON
 internal import WaybillRouting
 
@@ -15,6 +16,8 @@ package struct RPCPublications: Sendable {
     private let areMessages: Bool
     /// The parameters of the messages that have not been removed; nil for a message without parameters.
     private var rest: ArraySlice<JSONNode?>
+    /// The message that was removed last, and its size, until all subscribers have received the message.
+    var undelivered: (publication: UnfinishedPublication, size: Int)?
 
     /// The maximum number of messages in one `$/publish`.
     private static let limit = 1024
@@ -57,7 +60,8 @@ package struct RPCPublications: Sendable {
 
     package var count: Int { self.rest.count }
 
-    package var isEmpty: Bool { self.rest.isEmpty }
+    /// Whether all messages have been removed and delivered.
+    package var isEmpty: Bool { self.rest.isEmpty && self.undelivered == nil }
 
     /// The size of the remaining messages, in bytes.
     var size: Int { self.rest.reduce(0) { $0 + ($1?.text.range.count ?? 0) } }
@@ -77,7 +81,8 @@ package struct RPCPublications: Sendable {
         return longest
     }
 
-    mutating func dropAll() { self.rest = [] }
+    /// Drops all messages that have not been removed.
+    mutating func dropRest() { self.rest = [] }
 
     /// The URLs of the remaining messages.
     package var urls: [String] {

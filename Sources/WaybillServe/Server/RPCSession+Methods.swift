@@ -163,9 +163,18 @@ extension RPCSession {
                 return
             }
             self.connection?.bucket.charge(publications.count)
-            while !publications.isEmpty { self.publishAccepted(of: &publications) }
+            let rest = publications
+            Task.immediate { await self.publishRest(rest) }
         } catch {
             self.noteFailedPublication(error)
+        }
+    }
+
+    private func publishRest(_ publications: RPCPublications) async {
+        var rest = publications
+        while !rest.isEmpty {
+            await EventLoop.yieldIfDue()
+            self.publishAccepted(of: &rest)
         }
     }
 
@@ -195,35 +204,43 @@ extension RPCSession {
         )
     }
 
-    /// Publishes the next message of a `$/publish` notification, which is not answered.
+    /// Publishes the next message of a `$/publish` notification, which is not answered, or delivers the
+    /// undelivered message to further subscribers.
     ///
     /// - Parameters:
     ///   - publications: The messages.
-    ///   - isCounted: Whether the caller has already counted the publication against the loop's budget.
+    ///   - isCounted: Whether the caller has already counted one delivery against the loop's budget.
     package func publishNext(of publications: inout RPCPublications, isCounted: Bool = false) {
-        guard self.phase == .open else { return publications.dropAll() }
-        self.publishAccepted(of: &publications, isCounted: isCounted)
+        if self.phase != .open { publications.dropRest() }
+        if !publications.isEmpty { self.publishAccepted(of: &publications, isCounted: isCounted) }
     }
 
-    /// Publishes the next message of an accepted `$/publish` notification, even if the session ends.
+    /// Publishes the next message of an accepted `$/publish` notification, even if the session ends, or
+    /// delivers the undelivered message to further subscribers.
     func publishAccepted(of publications: inout RPCPublications, isCounted: Bool = false) {
-        do {
-            let size = publications.sizeOfNext
-            let request = try self.next(of: &publications)
-            if isCounted { try self.checkPublicationLimit(size) }
-            guard let unfinished = try self.bus.begin(publishing: request, isCounted: isCounted)
-            else { return }
-            self.unawaitedPublications += 1
-            self.unawaitedBytes += size
-            self.connection?.countReceivedBytes(of: self)
-            Task.immediate {
-                await unfinished.complete()
-                self.unawaitedPublications -= 1
-                self.unawaitedBytes -= size
-                self.connection?.countReceivedBytes(of: self)
+        if publications.undelivered == nil {
+            do {
+                let size = publications.sizeOfNext
+                let request = try self.next(of: &publications)
+                if isCounted { try self.checkPublicationLimit(size) }
+                publications.undelivered = try self.bus.begin(publishing: request, isCounted: isCounted)
+                    .map { ($0, size) }
+            } catch {
+                self.noteFailedPublication(error)
             }
-        } catch {
-            self.noteFailedPublication(error)
+        } else {
+            publications.undelivered?.publication.deliver()
+        }
+        guard let (publication, size) = publications.undelivered, publication.isDelivered else { return }
+        publications.undelivered = nil
+        self.unawaitedPublications += 1
+        self.unawaitedBytes += size
+        self.connection?.countReceivedBytes(of: self)
+        Task.immediate {
+            await publication.finish()
+            self.unawaitedPublications -= 1
+            self.unawaitedBytes -= size
+            self.connection?.countReceivedBytes(of: self)
         }
     }
 

@@ -131,9 +131,13 @@ extension ServedConnection {
     private func publishRemainder(_ session: isolated RPCSession) async {
         guard var rest = self.unpublished else { return }
         while !rest.isEmpty {
-            // The wait throws when the task of the connection is cancelled. The messages were accepted, so
-            // publish them nevertheless.
-            try? await self.awaitTurn(session)
+            if rest.undelivered == nil {
+                // The wait throws when the task of the connection is cancelled. The messages were accepted,
+                // so publish them nevertheless.
+                try? await self.awaitTurn(session)
+            } else {
+                await EventLoop.yieldIfDue()
+            }
             session.publishAccepted(of: &rest)
         }
         self.unpublished = nil

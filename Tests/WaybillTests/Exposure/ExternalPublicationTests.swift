@@ -51,8 +51,9 @@ struct ExternalPublicationTests {
         try self.bus.subscribe("app://news/**") { _ in heard.add("last") }
         let unfinished = try #require(try await self.begin("app://news/today"))
         #expect(heard.entries == ["first", "last"])
+        #expect(unfinished.isDelivered)
         gate.open()
-        await unfinished.complete()
+        await unfinished.finish()
         #expect(heard.entries == ["first", "last", "slow"])
         #expect(self.bus.statistics.inFlight == 0)
     }
@@ -83,34 +84,38 @@ struct ExternalPublicationTests {
         let heard = self.heard
         try self.bus.subscribe("app://news/**") { _ in heard.add("heard") }
         let request = ExternalRequest(url: "app://news/today", origin: .peer)
-        let unfinished = try #require(try self.bus.begin(publishing: request))
-        #expect(heard.entries.isEmpty)
-        await unfinished.complete()
+        var unfinished = try #require(try self.bus.begin(publishing: request))
+        #expect(heard.entries.isEmpty && !unfinished.isDelivered)
+        unfinished.deliver()
+        await unfinished.finish()
         #expect(heard.entries == ["heard"])
     }
 
-    @Test func `a subscriber receives a peer's publications in order, however many come`() async throws {
-        let (first, second) = (Journal<Int>(), Journal<Int>())
-        try self.bus.subscribe("app://news/**") { first.add(try $0.parameters.require("n")) }
-        try self.bus.subscribe("app://news/**") { second.add(try $0.parameters.require("n")) }
-        // The loop has to poll several times, also between the two subscribers.
+    @Test(arguments: [2, 5])
+    func `a subscriber receives a peer's publications in order, however many come`(
+        subscribers: Int
+    ) async throws {
+        let journals = (0..<subscribers).map { _ in Journal<Int>() }
+        for journal in journals {
+            try self.bus.subscribe("app://news/**") { journal.add(try $0.parameters.require("n")) }
+        }
+        // The loop has to poll several times, also between the subscribers.
         let count = 1_000
         try await Peer(eventLoop: self.bus.eventLoop).publish(count, on: self.bus)
-        for journal in [first, second] {
+        for journal in journals {
             let isInOrder = journal.entries == Array(0..<count)
             #expect(isInOrder)
         }
     }
 }
 
-/// A peer that publishes without waiting for the subscribers.
+/// A peer that does not wait until the subscribers of a publication have finished.
 private actor Peer: LoopBound {
     nonisolated let eventLoop: EventLoop
 
     init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
 
     func publish(_ count: Int, on bus: MessageBus) async throws {
-        var tasks: [Task<Void, Never>] = []
         for number in 0..<count {
             await EventLoop.yieldIfDue()
             let request = ExternalRequest(
@@ -118,9 +123,11 @@ private actor Peer: LoopBound {
                 parameters: ["n": number],
                 origin: .peer
             )
-            guard let unfinished = try bus.begin(publishing: request, isCounted: true) else { continue }
-            tasks.append(Task.immediate { await unfinished.complete() })
+            guard var unfinished = try bus.begin(publishing: request, isCounted: true) else { continue }
+            while !unfinished.isDelivered {
+                await EventLoop.yieldIfDue()
+                unfinished.deliver()
+            }
         }
-        for task in tasks { await task.value }
     }
 }
