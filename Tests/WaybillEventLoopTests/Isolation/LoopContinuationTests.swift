@@ -6,6 +6,21 @@ import WaybillTestSupport
 /// Waiting on a loop.
 @Suite(.timeLimit(.minutes(1)))
 struct LoopContinuationTests {
+    @Test
+    func `a continuation does not hold the value that its task has taken`() async {
+        final class Resource: Sendable {}
+        let continuation = LoopContinuation<Resource>(on: nil)
+        weak var resource: Resource?
+        do {
+            let value = Resource()
+            resource = value
+            continuation.resume(returning: value)
+            #expect(await continuation.wait() === value)
+        }
+        #expect(resource == nil)
+        withExtendedLifetime(continuation) {}
+    }
+
     /// An actor that waits in each of the ways that a loop offers.
     private actor Waiter: LoopBound {
         let eventLoop: EventLoop

@@ -29,6 +29,15 @@ struct EchoTests {
         }
     }
 
+    @Test
+    func `a write is sent before a later write of another task, even when the loop must poll`() async throws {
+        try await withPair { client, server, loop in
+            try await LoopClient(eventLoop: loop).writeAfterBudget("a", before: "b", to: client)
+            try await client.finishWriting()
+            #expect(String(decoding: try await server.all(), as: UTF8.self) == "ab")
+        }
+    }
+
     @Test(arguments: Self.kinds)
     func `a thousand writes of one byte arrive completely and in order`(kind: AddressKind) async throws {
         try await withEcho(kind) { address, loop in
@@ -86,6 +95,22 @@ actor LoopClient: LoopBound {
     let eventLoop: EventLoop
 
     init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
+
+    /// Writes a text when the loop has used up its budget, and then a second text in a task that waits
+    /// already.
+    func writeAfterBudget(
+        _ first: String,
+        before second: String,
+        to connection: StreamConnection
+    ) async throws {
+        let later = Task {
+            self.eventLoop.preconditionInEventLoop()
+            try await connection.write(Array(second.utf8))
+        }
+        while self.eventLoop.consumeDeliveryBudget() {}
+        try await connection.write(Array(first.utf8))
+        try await later.value
+    }
 
     /// Sends a byte and waits for its echo repeatedly.
     ///

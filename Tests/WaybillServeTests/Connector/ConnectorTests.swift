@@ -217,6 +217,19 @@ struct ConnectorTests {
     }
 
     @Test
+    func `messages that waited for the connection arrive before later ones`() async throws {
+        try await self.withConnector { near, far in
+            let heard = Journal<Int>()
+            try far.bus.register("far://note/:n") { heard.add(try $0.parameters.require("n")) }
+            let count = Scale.of(800)
+            for number in 0..<count { near.send("far://note/\(number)") }
+            #expect(await eventually { heard.count == count })
+            let isInOrder = heard.entries == Array(0..<count)
+            #expect(isInOrder)
+        }
+    }
+
+    @Test
     func `cancelling the caller cancels the handler behind a connector`() async throws {
         try await self.withConnector { near, far in
             let ended = Tally()

@@ -299,6 +299,36 @@ struct ServerTests {
     }
 
     @Test
+    func `a publication that the loop interrupts reaches each subscriber before later ones`() async throws {
+        try await withServer { served in
+            let loop = served.bus.eventLoop
+            let heard = Journal<Int>()
+            // The first two subscribers use up the loop's budget, so that the loop polls after each of them.
+            for _ in 0..<2 {
+                try served.bus.subscribe("app://news") { message in
+                    if try message.parameters.require("n") == 0 { while loop.consumeDeliveryBudget() {} }
+                }
+            }
+            try served.bus.subscribe("app://news") { heard.add(try $0.parameters.require("n")) }
+            try served.bus.register("app://note/:n") { heard.add(try $0.parameters.require("n")) }
+            try served.bus.expose("app://news", for: .publishing)
+            try served.bus.expose("app://note/**", for: .all)
+            let client = try await served.client()
+            let messages = (0..<2).map { #"{"n":\#($0)}"# }.joined(separator: ",")
+            let params = #"{"url":"app://news","messages":[\#(messages)]}"#
+            let lines = [
+                #"{"jsonrpc":"2.0","method":"$/publish","params":\#(params)}"#,
+                #"{"jsonrpc":"2.0","method":"$/publish","params":{"url":"app://news?n=2"}}"#,
+                #"{"jsonrpc":"2.0","method":"app://note/3"}"#,
+            ]
+            try await client.send(lines.joined(separator: "\n"))
+            #expect(await eventually { heard.count == 4 })
+            #expect(heard.entries == [0, 1, 2, 3])
+            #expect(await served.bus.settles())
+        }
+    }
+
+    @Test
     func `a publication of 1,024 messages is accepted as a whole`() async throws {
         try await withServer { served in
             let heard = Tally()

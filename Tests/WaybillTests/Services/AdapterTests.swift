@@ -27,6 +27,29 @@ struct AdapterTests {
     }
 
     @Test
+    func `the registration of an adapter does not hold the adapter that it has replaced`() throws {
+        final class Resource: Sendable {}
+        var conventions = RoutingConventions.waybill
+        conventions.sameShape = .replaces
+        let bus = MessageBus(configuration: .init(conventions: conventions))
+        weak var replaced: Resource?
+        do {
+            let resource = Resource()
+            replaced = resource
+            try bus.adapt((any WallClock).self, from: (any RequiredClock).self) {
+                _ = resource
+                return WallClockAdapter(clock: $0)
+            }
+        }
+        #expect(replaced != nil)
+        let registration = try bus.adapt((any WallClock).self, from: (any RequiredClock).self) {
+            WallClockAdapter(clock: $0)
+        }
+        #expect(replaced == nil)
+        registration.cancel()
+    }
+
+    @Test
     func `an adapter serves providers of every name`() async throws {
         try self.adaptAll()
         try await self.bus.install(named: "utc") { ClockModule(zone: "UTC") }
