@@ -50,9 +50,13 @@ extension MessageBus {
                 source: source
             ),
             expiry: Deadline(after: timeout, by: self.core.time)
-        )
-        return try await self.core.deliverAndWait(isExternal ? self.core.keepingPath(request) : request)
-            .reply(from: url)
+        ).inheriting(on: self.core.currentShard)
+        // The loop has already counted this delivery, so deliver the message without a second yield.
+        let delivery = self.core.deliver(
+            isExternal ? self.core.keepingPath(request) : request,
+            on: self.core.currentShard
+        ) { try $0.callBoxed($1) }
+        return try await self.core.result(of: delivery).reply(from: url)
     }
 }
 
