@@ -408,6 +408,33 @@ import WaybillTestSupport
         await again.close()
     }
 
+    @Test func `a store that is closed while the disk is full writes a late value for a return URL`()
+        async throws
+    {
+        let store = try await self.open()
+        let bus = MessageBus(configuration: .quiet)
+        let kept = Journal<Message>()
+        try bus.register("app://picker") { message in
+            #expect(message.holdReturn())
+            kept.add(message)
+        }
+        try await bus.attach(store)
+        try await store.send("app://picker#app://home/picked")
+        await store.isIdle()
+        self.disk.limit(to: 1)
+        #expect(try #require(kept.entries.first).sendReturn(7))
+        // The disk must refuse the value before the store is closed.
+        #expect(await eventually { self.log.entries.contains { $0.contains("tries again") } })
+        async let closed: Void = store.close(drainingFor: .seconds(60))
+        try await Task.sleep(for: .milliseconds(50))
+        self.disk.limit(to: 0)
+        await closed
+        let again = try await self.open()
+        #expect(try await again.messages().map(\.url) == ["app://home/picked"])
+        await again.close()
+        await bus.shutDown()
+    }
+
     @Test func `a failed synchronization stops the store, and later sends fail`() async throws {
         let store = try await self.open()
         try await store.send("app://work")

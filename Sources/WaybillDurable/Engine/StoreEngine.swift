@@ -187,7 +187,7 @@ actor StoreEngine: LoopBound {
         }
         for result in results { result() }
         if let bus = self.settings.bus { for message in batch.begun { self.deliver(message, to: bus) } }
-        if self.lanes.inFlight == 0 { self.resumeDrainWaiters() }
+        if self.isDrained { self.resumeDrainWaiters() }
         if tables.database.logPages >= logLimit { self.checkpoint(tables) }
         self.armTimer()
         return nil
@@ -298,12 +298,15 @@ extension StoreEngine {
         )
     }
 
+    /// Whether no attempt is underway, and all outcomes of attempts have been written.
+    private var isDrained: Bool { self.lanes.inFlight == 0 && !self.inbox.hasOutcomes }
+
     /// Stops new attempts, waits for the attempts that are underway, and closes the file.
     func close(drainingFor limit: Duration) async {
         self.isClosing = true
         self.lanes.isDelivering = false
         // Keep the timer. When the disk was full, the timer tries again to write the outcomes of attempts.
-        if self.lanes.inFlight > 0, self.tables != nil {
+        if !self.isDrained, self.tables != nil {
             await withCheckedContinuation { continuation in
                 self.drainWaiters.append(continuation)
                 let deadline = Deadline(after: limit, by: self.eventLoop.time)

@@ -30,6 +30,9 @@ final class StoreInbox: Sendable {
     /// The reason why the store accepts no work; nil while the store accepts work.
     var closingError: DurableError? { self.state.withLock { $0.error } }
 
+    /// Whether work waits that is tried again when the disk is full.
+    var hasOutcomes: Bool { self.state.withLock { $0.works.contains(where: \.mustSucceed) } }
+
     /// Adds work, and returns whether the caller must schedule a batch.
     func add(_ work: StoreWork) throws(DurableError) -> Bool {
         try self.state.withLock { state throws(DurableError) in
