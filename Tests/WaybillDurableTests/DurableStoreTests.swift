@@ -3,10 +3,11 @@ import Foundation
 import Logging
 import Testing
 import Waybill
-import WaybillDurable
 import WaybillEventLoop
 import WaybillRouting
 import WaybillTestSupport
+
+@testable import WaybillDurable
 
 @Suite struct DurableStoreTests {
     @Test func `a sent message is handled, and removed from the file`() async throws {
@@ -311,6 +312,59 @@ import WaybillTestSupport
             await store.isIdle()
             #expect(try await store.messages().isEmpty)
             #expect(seen.entries == [7] && kept.count == 1)
+        }
+    }
+
+    /// A value whose encoding ends when an attempt has ended.
+    private struct LateValue: Encodable, Sendable {
+        let attempt: DurableAttempt
+        let isEncoding: Flag
+
+        func encode(to encoder: any Encoder) throws {
+            self.isEncoding.raise()
+            while !self.attempt.hasEnded {}
+            try 7.encode(to: encoder)
+        }
+    }
+
+    @Test func `a value that comes when the handler returns is never on disk before the completion`()
+        async throws
+    {
+        try await withStore(DurablePolicy(concurrency: 1)) { store, bus in
+            // A value whose message still has an attempt underway is recorded in the table `early`.
+            try await store.engine.perform { batch in
+                try batch.tables.database.execute("CREATE TABLE early (id INTEGER)")
+                try batch.tables.database.execute(
+                    """
+                    CREATE TRIGGER early_values AFTER INSERT ON waybill_messages WHEN EXISTS (
+                        SELECT 1 FROM waybill_messages WHERE state = 1 AND id = new.details ->> 'answers')
+                    BEGIN INSERT INTO early VALUES (new.id); END
+                    """
+                )
+            }
+            let seen = Tally()
+            try bus.register("app://picker") { message in
+                let attempt = try #require(message.source as? DurableAttempt)
+                let (isEncoding, isSent) = (Flag(), Flag())
+                #expect(message.holdReturn())
+                // Threads that compete for the lock of the attempt delay its end, so a value could be first.
+                for _ in 0..<2 {
+                    Thread.detachNewThread { while !isSent.isRaised { _ = attempt.hasEnded } }
+                }
+                Thread.detachNewThread {
+                    message.sendReturn(LateValue(attempt: attempt, isEncoding: isEncoding))
+                    isSent.raise()
+                }
+                while !isEncoding.isRaised { await Task.yield() }
+            }
+            try bus.register("app://home/picked") { _ in seen.add() }
+            try await bus.attach(store)
+            let count = Scale.of(100)
+            for _ in 0..<count { try await store.send("app://picker#app://home/picked") }
+            #expect(await eventually { seen.count == count })
+            await store.isIdle()
+            let early = try await store.transaction { try $0.query("SELECT id FROM early").count }
+            #expect(early == 0)
         }
     }
 

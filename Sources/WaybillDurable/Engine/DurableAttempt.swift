@@ -48,8 +48,7 @@ final class DurableAttempt: MessageSource {
         do throws(RoutingError) {
             let details = try MessageDetails(decoding: self.message.details, for: self.message.url)
             try await self.route(details, on: bus, by: policy)
-            let returned = try self.endHandled()
-            self.end { batch in _ = try batch.complete(self.message, returning: returned) }
+            try self.endHandled()
         } catch  where error.code == .shutDown && !bus.isOpen {
             // The handler has possibly begun, so a message with a single attempt is not attempted again.
             if policy.attempts > 1 {
@@ -125,14 +124,19 @@ final class DurableAttempt: MessageSource {
         )
     }
 
-    /// Ends the attempt whose handler has returned, and returns the value that was sent to the return URL.
+    /// Ends the attempt whose handler has returned, and completes the message with the value for the return
+    /// URL.
     ///
-    /// The completion of the message contains no value that is sent later.
-    private func endHandled() throws(RoutingError) -> NewMessage? {
+    /// The completion enters the inbox before the lock is released, so a value that is sent later follows the
+    /// completion. Otherwise the value could be on disk without the completion when the process ends, and the
+    /// next attempt would send a value again.
+    private func endHandled() throws(RoutingError) {
         try self.state.withLock { state throws(RoutingError) in
             let returned = try state.returned?.get()
             state.end = .handled
-            return returned
+            self.enqueueOutcome(isCompleted: state.isCompleted) { batch in
+                _ = try batch.complete(self.message, returning: returned)
+            }
         }
     }
 
@@ -178,14 +182,22 @@ final class DurableAttempt: MessageSource {
         self.end(stopsDelivery: true) { batch in try batch.release(self.message) }
     }
 
+    private func end(stopsDelivery: Bool = false, _ write: @escaping @Sendable (Batch) throws -> Void) {
+        let isCompleted = self.state.withLock { state in
+            state.end = .failed
+            return state.isCompleted
+        }
+        self.enqueueOutcome(isCompleted: isCompleted, stopsDelivery: stopsDelivery, write)
+    }
+
     /// Ends the attempt in the lane, and writes the outcome unless a transaction has completed the message.
     ///
     /// If `stopsDelivery` is true, no further attempts begin, because the bus has shut down.
-    private func end(stopsDelivery: Bool = false, _ write: @escaping @Sendable (Batch) throws -> Void) {
-        let isCompleted = self.state.withLock { state in
-            state.end = state.end ?? .failed
-            return state.isCompleted
-        }
+    private func enqueueOutcome(
+        isCompleted: Bool,
+        stopsDelivery: Bool = false,
+        _ write: @escaping @Sendable (Batch) throws -> Void
+    ) {
         self.engine.enqueue(
             StoreWork(mustSucceed: true) { batch in
                 batch.lanes.freeSlot(in: self.message.lane)
