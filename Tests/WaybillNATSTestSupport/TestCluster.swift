@@ -2,7 +2,7 @@ package import Waybill
 internal import WaybillEventLoop
 package import WaybillNATS
 internal import WaybillRouting
-internal import WaybillTestSupport
+package import WaybillTestSupport
 
 /// Nodes of one cluster in one process, each with its own bus and loop.
 package final class TestCluster: Sendable {
@@ -51,6 +51,7 @@ package final class TestCluster: Sendable {
         publicationFormat: ClusterNode.PublicationFormat = .jsonRPC,
         requestsOfClients: Int = 4096,
         requestsOfNodes: Int = 262_144,
+        log: Journal<String>? = nil,
         _ prepare: (MessageBus) throws -> Void = { _ in }
     ) async throws -> Node {
         let bus = MessageBus(configuration: .quiet)
@@ -63,7 +64,7 @@ package final class TestCluster: Sendable {
         configuration.requestsOfClients = requestsOfClients
         configuration.requestsOfNodes = requestsOfNodes
         configuration.discoveryTime = .milliseconds(self.kind == .memory ? 5 : 60)
-        configuration.logger = MessageBus.Configuration.quiet.logger
+        configuration.logger = (log.map { .logging(to: $0) } ?? MessageBus.Configuration.quiet).logger
         let (node, transport) = self.join(bus, realm, configuration)
         try await node.start()
         let made = Node(bus: bus, node: node, transport: transport, task: Task { try await node.run() })

@@ -23,7 +23,8 @@ extension Message {
     ///
     /// A durable store sends the value of its message when the handler has returned. If the handler fails,
     /// the store drops the value, and logs a warning if the value comes after the failure. The next attempt
-    /// can send a value again.
+    /// can send a value again. If the store belongs to another process, send the value before the handler
+    /// returns, because a later value is dropped.
     ///
     /// - Parameter value: The payload of the message to the return URL.
     /// - Returns: false if the message has no return URL, if a value has already been sent, or if the handler

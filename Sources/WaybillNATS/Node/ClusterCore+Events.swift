@@ -185,6 +185,8 @@ extension ClusterCore {
             if isClaim, let node {
                 self.tell(node, OutgoingCall.notification(.cancelRequest, id: id, answer: nil), about: id)
             }
+            // A value for a return URL is logged, because it is lost.
+            if !self.pending.contains(id) { self.take(message) }
             return
         }
         if let node, self.requests[id]?.node == nil { self.requests[id]?.node = node }

@@ -256,7 +256,7 @@ extension ClusterCore {
 
     func note(objection: String) {
         self.configuration.logger.notice(
-            "another node rejected a message",
+            "another node reports a problem",
             metadata: ["reason": "\(SafeText.line(objection, limit: SafeText.limit))"]
         )
     }

@@ -16,7 +16,7 @@ package protocol RPCCaller: LoopBound {
     /// Returns the error for a request whose peer cannot be reached any more.
     func unreachable(_ url: String, reason: String, cause: (any Error)?) -> RoutingError
 
-    /// Reports an error that the peer has sent and that does not belong to a request.
+    /// Reports a problem that belongs to no open request, such as an error that the peer has sent.
     func note(objection: String)
 }
 
@@ -113,6 +113,11 @@ extension RPCCaller {
         if method == SystemMethod.progress {
             self.deliver(.progress(params?["value"]?.kept ?? .null), to: id)
         } else if method == OutgoingCall.returnURL {
+            guard self.pending.contains(id) else {
+                return self.note(
+                    objection: "a value for a return URL came after its request had ended, and is dropped"
+                )
+            }
             let attachment = (try? RPCParameters(params))?.attachment ?? RPCAttachment()
             self.deliver(.returned(attachment.payload ?? .null, headers: attachment.headers), to: id)
         }

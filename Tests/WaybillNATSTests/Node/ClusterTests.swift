@@ -291,6 +291,28 @@ struct ClusterTests {
         }
     }
 
+    @Test func `a value for a return URL that comes after another node's reply is dropped with a notice`()
+        async throws
+    {
+        try await withCluster(.memory) { cluster in
+            let (kept, log) = (Journal<Message>(), Journal<String>())
+            _ = try await cluster.node("screens") { bus in
+                try bus.share("app://screen/**")
+                try bus.register("app://screen/pick") { message in
+                    #expect(message.holdReturn())
+                    kept.add(message)
+                }
+            }
+            let caller = try await cluster.node("caller", log: log) { bus in
+                try bus.register("app://own/take") { _ in Issue.record("the value was sent") }
+            }
+            #expect(await caller.knows("app://screen/pick"))
+            _ = try await caller.bus.route("app://screen/pick#app://own/take")
+            #expect(try #require(kept.entries.first).sendReturn(7))
+            #expect(await eventually { log.entries.contains { $0.contains("after its request had ended") } })
+        }
+    }
+
     @Test(arguments: TestCluster.Kind.allCases)
     func `a publication reaches the subscribers of each node once`(kind: TestCluster.Kind) async throws {
         try await withCluster(kind) { cluster in

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import Testing
 import Waybill
 import WaybillEventLoop
@@ -311,6 +312,29 @@ struct ConnectorTests {
                 return
             }
             #expect(receipts.count == 2)
+        }
+    }
+
+    @Test
+    func `a value for a return URL that comes after the reply is dropped with a notice`() async throws {
+        try await withServer { far in
+            try far.bus.expose("far://**", for: .all)
+            let kept = Journal<Message>()
+            try far.bus.register("far://pick") { message in
+                #expect(message.holdReturn())
+                kept.add(message)
+            }
+            let near = MessageBus(configuration: .quiet)
+            try near.register("near://picked") { _ in Issue.record("the value was sent") }
+            let log = Journal<String>()
+            var configuration = RPCConnector.Configuration()
+            configuration.logger = Logger(label: "returns") { _ in JournalLogHandler(journal: log) }
+            try near.connect("far", to: RPCConnector(far.address, configuration: configuration))
+            _ = try await near.route("far://pick#near://picked")
+            #expect(try #require(kept.entries.first).sendReturn(7))
+            #expect(await eventually { log.entries.contains { $0.contains("after its request had ended") } })
+            #expect(await near.settles())
+            await near.shutDown()
         }
     }
 
