@@ -109,17 +109,25 @@ struct BatchTests {
         }
     }
 
-    @Test func `a page of messages ends when their values have 64 MiB`() throws {
+    @Test func `a page of messages ends before the message that would exceed its size`() throws {
         try self.withTables { tables in
-            for id in 1...3 {
+            for (id, details) in [(1, "x"), (2, "x"), (3, "x"), (4, "\""), (5, "x")] {
                 try tables.database.execute(
                     "INSERT INTO waybill_dead (id, url, details, sent, died, attempts, code, failure) "
-                        + "VALUES (?, 'app://work', printf('%.40000000c', 'x'), 0, 0, 1, 'refused', '')",
-                    id
+                        + "VALUES (?, 'app://work', printf('%.40000c', ?), 0, 0, 1, 'refused', '')",
+                    id,
+                    details
                 )
             }
-            #expect(try tables.records(in: .dead, scope: nil).map(\.id) == [1, 2])
-            #expect(try tables.records(in: nil, scope: nil, after: 2).map(\.id) == [3])
+            func page(after id: Int, size: Int) throws -> [Int] {
+                try tables.records(in: nil, scope: nil, after: id, size: size).map(\.id)
+            }
+            #expect(try page(after: 0, size: 100_000) == [1, 2])
+            #expect(try page(after: 2, size: 100_000) == [3])
+            // The quotation marks take two bytes each.
+            #expect(try page(after: 3, size: 100_000) == [4])
+            #expect(try page(after: 3, size: 10_000) == [4])
+            #expect(try page(after: 4, size: 100_000) == [5])
         }
     }
 

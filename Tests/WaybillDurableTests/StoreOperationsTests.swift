@@ -1,4 +1,5 @@
 #if Durable
+import Foundation
 import Testing
 import Waybill
 import WaybillDurable
@@ -39,6 +40,30 @@ struct StoreOperationsTests {
             #expect(first.commits >= 4)
             #expect(first.commitTime > 0)
             #expect(try await store.statistics().commits == first.commits)
+        }
+    }
+
+    @Test func `pages of messages with large values have at most 4 MiB as JSON, and miss no message`()
+        async throws
+    {
+        try await withStore { store, bus in
+            try bus.registerOperations(of: store)
+            let texts = [("x", 3_000_000), ("x", 3_000_000), ("\"", 1_200_000), ("x", 1)]
+            for (letter, count) in texts {
+                let text = String(repeating: letter, count: count)
+                try await store.send("app://mail", parameters: ["text": text])
+            }
+            var pages: [[DurableRecord]] = []
+            while pages.last?.isEmpty != true, pages.count < 10 {
+                let last = pages.last?.last?.id ?? 0
+                let page = try await bus.route("app://store/messages?after=\(last)", as: [DurableRecord].self)
+                #expect(try JSONEncoder().encode(page).count <= 4 << 20)
+                pages.append(page)
+            }
+            #expect(pages.map { $0.map(\.id) } == [[1], [2], [3], [4], []])
+            #expect(pages[1].first?.details?.utf8.count ?? 0 > 3_000_000)
+            // The JSON of this message has more than 4 MiB, because its quotation marks are escaped twice.
+            #expect(pages[2].first?.details?.hasPrefix(#"{"omitted":"2400"#) == true)
         }
     }
 

@@ -82,8 +82,8 @@ extension DurableStore {
     ///   - pattern: The pattern of the messages' URLs; nil for all URLs.
     ///   - id: The number of one message; nil for all messages.
     ///   - previous: The number of the message after which the result begins; 0 for the first message.
-    ///   - limit: The maximum number of messages to return. The result is shorter if the values of fewer
-    ///     messages already have 64 MiB.
+    ///   - limit: The maximum number of messages to return. The result is shorter if the JSON of more
+    ///     messages would have more than 64 MiB.
     /// - Returns: The messages.
     /// - Throws: `invalidPattern`; ``DurableError``.
     public func messages(
@@ -96,7 +96,9 @@ extension DurableStore {
         try await self.page(in: state, matching: pattern, id: id, after: previous, limit: limit)
     }
 
-    /// Returns messages in the file, until there are `limit` messages or their values have `size` bytes.
+    /// Returns messages in the file, at most `limit`, whose JSON has at most `size` bytes.
+    ///
+    /// The first message is returned even if it alone is larger.
     func page(
         in state: DurableRecord.State?,
         matching pattern: String?,
@@ -122,8 +124,8 @@ extension DurableStore {
     ///
     /// - Parameters:
     ///   - pattern: The pattern of the messages' URLs; nil for all URLs.
-    ///   - limit: The maximum number of dead letters to return. The result is shorter if the values of fewer
-    ///     dead letters already have 64 MiB.
+    ///   - limit: The maximum number of dead letters to return. The result is shorter if the JSON of
+    ///     more dead letters would have more than 64 MiB.
     /// - Returns: The dead letters.
     /// - Throws: `invalidPattern`; ``DurableError``.
     public func deadLetters(
@@ -140,9 +142,40 @@ extension DurableStore {
     }
 }
 
+extension DurableRecord {
+    /// The approximate size of the record as JSON, in bytes.
+    ///
+    /// The details are JSON in a text, so their quotation marks and backslashes are escaped again.
+    fileprivate var sizeOfJSON: Int {
+        [self.url, self.order, self.failure, self.details].reduce(200) { size, text in
+            let text = text ?? ""
+            let escapes = text.utf8.count { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
+            return size + text.utf8.count + escapes
+        }
+    }
+
+    /// Returns the record, with a note in place of its details if its JSON has more than `limit` bytes.
+    func shortened(to limit: Int) -> DurableRecord {
+        guard self.sizeOfJSON > limit, let details else { return self }
+        return DurableRecord(
+            id: self.id,
+            url: self.url,
+            state: self.state,
+            attempts: self.attempts,
+            sent: self.sent,
+            time: self.time,
+            order: self.order,
+            code: self.code,
+            failure: self.failure,
+            details: #"{"omitted":"\#(details.utf8.count) bytes"}"#
+        )
+    }
+}
+
 extension StoreTables {
-    /// Returns the messages whose URLs a table matches, until there are `limit` messages or their values have
-    /// `size` bytes.
+    /// Returns the messages whose URLs a table matches, at most `limit`, whose JSON has at most `size` bytes.
+    ///
+    /// The first message is returned even if it alone is larger.
     func records(
         in state: DurableRecord.State?,
         scope: RouteTable<Void>?,
@@ -163,28 +196,29 @@ extension StoreTables {
         )
         var records: [DurableRecord] = []
         var size = 0
+        var isFull = false
         let first = max(min(previous, .max - 1) + 1, id ?? .min)
         try statement.forEachRow(
             [first, id ?? .max, state?.number],
-            while: records.count < limit && size < limitOfSize
+            while: records.count < limit && !isFull
         ) {
             let url = statement.text(1) ?? ""
             guard scope?.canRoute(url) ?? true else { return }
-            records.append(
-                DurableRecord(
-                    id: statement.int(0),
-                    url: url,
-                    state: DurableRecord.State.numbered.first { $0.number == statement.int(2) } ?? .waiting,
-                    attempts: statement.int(3),
-                    sent: statement.int(4),
-                    time: statement.int(5),
-                    order: statement.text(6),
-                    code: statement.text(7),
-                    failure: statement.text(8),
-                    details: statement.text(9)
-                )
+            let record = DurableRecord(
+                id: statement.int(0),
+                url: url,
+                state: DurableRecord.State.numbered.first { $0.number == statement.int(2) } ?? .waiting,
+                attempts: statement.int(3),
+                sent: statement.int(4),
+                time: statement.int(5),
+                order: statement.text(6),
+                code: statement.text(7),
+                failure: statement.text(8),
+                details: statement.text(9)
             )
-            size += records.last?.details?.utf8.count ?? 0
+            size += record.sizeOfJSON
+            isFull = size > limitOfSize
+            if !isFull || records.isEmpty { records.append(record) }
         }
         return records
     }

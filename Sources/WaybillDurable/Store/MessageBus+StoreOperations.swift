@@ -22,8 +22,9 @@ extension MessageBus {
     ///
     /// Each route calls the method of ``DurableStore`` with the route's name, and has the parameters of that
     /// method. `limit` is 100 unless the message sets it, and at most 1,000. The value of `messages` is
-    /// shorter if the values of fewer messages already have 4 MiB, so that connections accept it. If the store
-    /// fails, the route fails with `refused` and the error message of the store.
+    /// shorter if the JSON of more messages would have more than 4 MiB, so that connections accept it. If the
+    /// JSON of one message is larger, its `details` contain only the size of its values. If the store fails,
+    /// the route fails with `refused` and the error message of the store.
     ///
     /// Other processes reach these routes only if the program exposes the routes. A record contains the
     /// values of its message, so expose the routes only to operators. To let operators read the store without
@@ -62,14 +63,16 @@ extension MessageBus {
         do throws(RoutingError) {
             try add("statistics") { _ in try await store.statistics() }
             try add("messages") { message in
-                try await store.page(
+                let size = 4 << 20
+                let page = try await store.page(
                     in: try message.argument("state"),
                     matching: try message.argument("matching"),
                     id: try message.argument("id"),
                     after: try message.parameters.value("after") ?? 0,
                     limit: min(1_000, try message.parameters.value("limit") ?? 100),
-                    size: 4 << 20
+                    size: size
                 )
+                return page.map { $0.shortened(to: size) }
             }
             try add("schedules") { _ in try await store.schedules() }
             try add("check") { _ in try await store.check() }
