@@ -20,6 +20,8 @@ extension ConsoleCore {
     private static let storeTimeout = Duration.seconds(5)
     /// The maximum number of dead letters of each store that the page shows.
     private static let storeLetters = 100
+    /// The maximum number of pages of dead letters that are read, each of which may have several megabytes.
+    private static let storePages = 25
     private static let storeFigures = [
         "waiting", "underway", "dead", "schedules", "oldestAge", "size", "attempts", "commits", "commitTime",
     ]
@@ -52,13 +54,25 @@ extension ConsoleCore {
         var view = StoreView(url: url)
         do throws(RoutingError) {
             view.statistics = try await self.reply(of: "\(url)/statistics")
-            let letters = try await self.reply(of: "\(url)/messages?state=dead&limit=\(Self.storeLetters)")
-            view.letters = letters.elements ?? []
+            view.letters = try await self.letters(ofStoreAt: url)
             view.schedules = try await self.reply(of: "\(url)/schedules").elements ?? []
         } catch {
             view.failure = ShownFailure(error, self.recorder.writer, hiding: [])
         }
         return view
+    }
+
+    /// Reads the dead letters page by page, because a store shortens a page whose values are large.
+    private func letters(ofStoreAt url: String) async throws(RoutingError) -> [JSONText] {
+        var (letters, last): ([JSONText], Int) = ([], 0)
+        for _ in 0..<Self.storePages where letters.count < Self.storeLetters {
+            let limit = Self.storeLetters - letters.count
+            let page = try await self.reply(of: "\(url)/messages?state=dead&limit=\(limit)&after=\(last)")
+            guard let id = page.elements?.last?.member(named: "id")?.int, id > last else { break }
+            letters += page.elements ?? []
+            last = id
+        }
+        return letters
     }
 
     private func reply(of url: String) async throws(RoutingError) -> JSONText {

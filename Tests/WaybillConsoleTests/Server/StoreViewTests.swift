@@ -90,6 +90,22 @@ struct StoreViewTests {
     }
 
     @Test
+    func `the console shows dead letters of further pages, until a page is empty`() async throws {
+        try self.bus.register("app://store/statistics") { _ in ["dead": 3] }
+        try self.bus.register("app://store/schedules") { _ in [Int]() }
+        try self.bus.register("app://store/messages") { message -> [[String: Int]] in
+            let last: Int = try message.parameters.value("after") ?? 0
+            return last < 3 ? [["id": last + 1]] : []
+        }
+        try await ConsoleTestServer.run(self.bus, .quiet { $0.stores = ["app://store"] }) { server in
+            let answer = try await server.get("api/stores")
+            let store = try #require(answer.json?.member(named: "stores")?.elements?.first)
+            let ids = store.member(named: "letters")?.elements?.map { $0.member(named: "id")?.int }
+            #expect(ids == [1, 2, 3])
+        }
+    }
+
+    @Test
     func `the console retries a stored dead letter only if it allows actions`() async throws {
         let retried = Journal<Int>()
         try self.registerStore(retried: retried)
