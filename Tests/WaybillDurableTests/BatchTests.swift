@@ -131,6 +131,37 @@ struct BatchTests {
         }
     }
 
+    @Test func `a statement that a library compiles after the limit of a transaction fails`() throws {
+        try self.withTables { tables in
+            let database = tables.database
+            let error = #expect(throws: DurableError.self) {
+                try database.withProgramAccess(limit: .zero) {
+                    while !database.isOverdue {}
+                    _ = try database.prepare("SELECT 1")
+                }
+            }
+            #expect(error?.code == .statementFailed)
+            #expect(error?.message.contains("longer than its limit") == true)
+            #expect(throws: Never.self) { try database.prepare("SELECT 1") }
+        }
+    }
+
+    @Test func `a short statement that runs again and again is interrupted at the limit of a transaction`()
+        throws
+    {
+        try self.withTables { tables in
+            let database = tables.database
+            let error = #expect(throws: DurableError.self) {
+                try database.withProgramAccess(limit: .milliseconds(50)) {
+                    let statement = try database.prepare("SELECT 1")
+                    let start = ContinuousClock.now
+                    while start.duration(to: .now) < .seconds(30) { try statement.run() }
+                }
+            }
+            #expect(error?.code == .statementFailed)
+        }
+    }
+
     @Test func `lanes that are ready have the order of their names`() {
         let names = (0..<20).map { "lane \($0)" }.shuffled()
         var lanes = Lanes()

@@ -152,7 +152,7 @@ final class Database {
 
     /// Runs code of the program, whose statements may neither end the transaction nor change store tables.
     ///
-    /// A statement that still runs when the limit has passed is interrupted.
+    /// After the limit, a statement that still runs is interrupted, and no further statement can be compiled.
     func withProgramAccess<Result>(limit: Duration, _ body: () throws -> Result) rethrows -> Result {
         self.observer.isProgram = true
         self.observer.deadline = .now + limit
@@ -203,7 +203,8 @@ final class Database {
 
     func error(_ status: CInt, while action: String) -> DurableError {
         if status & 0xFF == SQLITE_AUTH, let denial = self.observer.denial.take() {
-            return DurableError(.invalidStatement, message: "\(denial): \(action)")
+            let code: DurableError.Code = self.isOverdue ? .statementFailed : .invalidStatement
+            return DurableError(code, message: "\(denial): \(action)")
         }
         let detail = unsafe String(cString: sqlite3_errmsg(self.connection))
         let error = DurableError.sqlite(status, at: self.path, while: action, detail: detail)
@@ -236,6 +237,11 @@ private final class ConnectionObserver {
     /// Rejects statements of the program that would damage the store.
     func authorize(_ action: CInt, _ first: String?, _ second: String?) -> CInt {
         guard self.isProgram else { return SQLITE_OK }
+        // The progress handler interrupts only a statement that is long, or that runs again and again.
+        if self.isOverdue {
+            self.denial = "the transaction took longer than its limit"
+            return SQLITE_DENY
+        }
         switch action {
         case SQLITE_READ, SQLITE_SELECT, SQLITE_FUNCTION, SQLITE_RECURSIVE, SQLITE_ANALYZE:
             return SQLITE_OK

@@ -24,7 +24,7 @@ public final class DurableTransaction {
             )
         }
         try batch.checkTransaction()
-        // SQLite interrupts only a statement that is long itself.
+        // SQLite refuses further statements of the program, but not the statements of a send.
         try batch.checkLimit()
         return batch
     }
