@@ -435,6 +435,25 @@ import WaybillTestSupport
         await bus.shutDown()
     }
 
+    @Test func `a schedule that is dropped is logged once, after it has been deleted`() async throws {
+        let store = try await self.open()
+        try await store.schedule("nightly", "app://reports", .every(.seconds(3_600)))
+        try await store.engine.perform { batch in
+            try batch.tables.database.execute("UPDATE waybill_schedules SET rule = 'never', next = 0")
+            batch.schedulesChanged = true
+        }
+        let bus = MessageBus(configuration: .quiet)
+        self.disk.limit(to: 1)
+        try await bus.attach(store)
+        #expect(await eventually { self.log.entries.contains { $0.contains("tries again") } })
+        #expect(!self.log.entries.contains { $0.contains("is dropped") })
+        self.disk.limit(to: 0)
+        #expect(await eventually { (try? await store.schedules().isEmpty) == true })
+        #expect(self.log.entries.count { $0.contains("is dropped") } == 1)
+        await store.close()
+        await bus.shutDown()
+    }
+
     @Test func `a failed synchronization stops the store, and later sends fail`() async throws {
         let store = try await self.open()
         try await store.send("app://work")

@@ -19,8 +19,8 @@ final class Batch {
     private(set) var numbers: MessageNumbers
     /// The messages whose attempts begin after the transaction has been committed.
     private(set) var begun: [BegunMessage] = []
-    /// The messages that become dead letters with the commit, and the errors of their last attempts.
-    private(set) var deadLetters: [(message: BegunMessage, error: RoutingError)] = []
+    /// The errors that are logged after the commit.
+    private(set) var errors: [(message: Logger.Message, metadata: Logger.Metadata)] = []
     /// The failure because of which the whole batch fails; nil if no such failure has occurred.
     private(set) var failure: DurableError?
     /// Whether the batch has declared or removed a schedule.
@@ -43,6 +43,13 @@ final class Batch {
         self.now = now
         // If the previous commit failed, its failure has already been reported, so discard it.
         _ = tables.database.takeFailure()
+    }
+
+    /// Logs an error when the batch has been committed.
+    ///
+    /// While the disk is full, the engine repeats the batch, and the error would be logged each time.
+    func logAfterCommit(_ message: Logger.Message, metadata: Logger.Metadata) {
+        self.errors.append((message, metadata))
     }
 
     /// Runs work, and records a failure that concerns the whole batch.
@@ -200,7 +207,13 @@ extension Batch {
         try self.tables.bury(message, code: "\(error.code)", failure: "\(error)", at: self.now)
         guard try self.tables.delete(message.id, attempt: message.attempts) else { return }
         try self.follow(message.order)
-        self.deadLetters.append((message, error))
+        self.logAfterCommit(
+            "a durable message is now a dead letter",
+            metadata: [
+                "url": "\(message.url)", "id": "\(message.id)", "attempts": "\(message.attempts)",
+                "error": "\(error)",
+            ]
+        )
     }
 
     private func follow(_ order: String?) throws(DurableError) {

@@ -176,14 +176,8 @@ actor StoreEngine: LoopBound {
         // A transaction that has written many pages also waits for the copy of these pages, so that the sends
         // after it do not wait.
         if tables.database.logPages - logPages >= logLimit { self.checkpoint(tables) }
-        for (message, error) in batch.deadLetters {
-            self.settings.value.configuration.logger.error(
-                "a durable message is now a dead letter",
-                metadata: [
-                    "url": "\(message.url)", "id": "\(message.id)", "attempts": "\(message.attempts)",
-                    "error": "\(error)",
-                ]
-            )
+        for (message, metadata) in batch.errors {
+            self.settings.value.configuration.logger.error(message, metadata: metadata)
         }
         for result in results { result() }
         if let bus = self.settings.bus { for message in batch.begun { self.deliver(message, to: bus) } }

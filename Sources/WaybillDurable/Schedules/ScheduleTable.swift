@@ -67,7 +67,7 @@ struct ScheduleTable {
             // The text was written by a rule, but this system possibly does not know the time zone, or
             // somebody edited the file.
             guard let rule = DurableRule(storedAs: entry.rule, in: entry.zone) else {
-                batch.settings.configuration.logger.error(
+                batch.logAfterCommit(
                     "a schedule is dropped because its rule cannot be read; declare it again",
                     metadata: ["schedule": "\(entry.name)", "rule": "\(entry.rule)", "zone": "\(entry.zone)"]
                 )
@@ -85,7 +85,7 @@ struct ScheduleTable {
                     _ = try batch.send(message)
                 }
             } catch  where error.code == .sizeLimitReached {
-                batch.settings.configuration.logger.error(
+                batch.logAfterCommit(
                     "a schedule could not send its message",
                     metadata: ["schedule": "\(entry.name)", "error": "\(error)"]
                 )
