@@ -22,8 +22,14 @@ extension RPCClient {
             // the first message.
             Task.detached { await self.attempt() }
         }
+        self.lastWaiting += 1
+        let number = self.lastWaiting
+        defer { self.noteContinued(number) }
+        let waiter = LoopContinuation<Result<Void, RoutingError>>(on: self.eventLoop)
+        // Add the waiter here, because the attempt possibly ends before the task waits.
+        self.waiting?[number] = waiter
         do throws(RoutingError) {
-            try await self.attempted().get()
+            try await self.attempted(number, waiter).get()
         } catch {
             try Task.checkCancellation()
             throw RoutingError(error.code, url: url, message: error.message, cause: error.cause)
@@ -36,17 +42,11 @@ extension RPCClient {
     }
 
     /// Waits until the current attempt to connect has ended.
-    private func attempted() async -> Result<Void, RoutingError> {
-        self.lastWaiting += 1
-        let number = self.lastWaiting
-        let waiter = LoopContinuation<Result<Void, RoutingError>>(on: self.eventLoop)
-        defer {
-            if self.resumed.remove(number) != nil, self.resumed.isEmpty { self.resumeWaiting() }
-        }
-        return await waiter.wait(isolation: self) {
-            // The attempt has possibly ended before this closure runs.
-            guard self.waiting != nil else { return waiter.resume(returning: self.lastAttempt) }
-            self.waiting?[number] = waiter
+    private func attempted(
+        _ number: Int,
+        _ waiter: LoopContinuation<Result<Void, RoutingError>>
+    ) async -> Result<Void, RoutingError> {
+        await waiter.wait(isolation: self) {
             if Task.isCancelled { self.giveUp(number) }
         } onCancel: {
             self.eventLoop.execute { self.assumeOnLoop { $0.giveUp(number) } }
@@ -61,6 +61,18 @@ extension RPCClient {
         self.resumed = Set(waiting.map(\.key))
         self.waiting = waiting.isEmpty ? nil : [:]
         for (_, waiter) in waiting { waiter.resume(returning: self.lastAttempt) }
+    }
+
+    /// Notes that a request uses the connection now, or has failed.
+    private func noteContinued(_ number: Int) {
+        guard self.resumed.remove(number) != nil, self.resumed.isEmpty else { return }
+        guard self.waiting?.isEmpty == false, self.channel?.connection.isClosed ?? true else {
+            return self.resumeWaiting()
+        }
+        // The attempt has failed, or its connection has ended. The requests that have arrived meanwhile need
+        // another attempt.
+        if let channel { self.lose(channel, "the connection has ended") }
+        Task.detached { await self.attempt() }
     }
 
     private func giveUp(_ number: Int) {
