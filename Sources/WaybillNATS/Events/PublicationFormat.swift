@@ -6,7 +6,7 @@ extension ClusterNode {
     /// Choose events when programs that are not nodes receive the publications. These programs subscribe to
     /// the subjects of <doc:ScalingOut> and need only a CloudEvents library. An event does not contain the
     /// hops (the number of routed messages that led to the message), and contains no headers except the
-    /// headers of a trace.
+    /// headers of a trace. If a node has many subscribers, an event can reach some of them after a later event.
     public struct PublicationFormat: Hashable, Sendable {
         let mode: EventMode?
 

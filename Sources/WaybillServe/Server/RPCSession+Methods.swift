@@ -103,7 +103,7 @@ extension RPCSession {
                 // Publications that wait keep the bytes of their whole frame in memory.
                 let bytes = max(size, self.connection?.frameBytes ?? 0)
                 try self.inTurn(nil, bytes: bytes) { session, work in
-                    session.publish(publications)
+                    session.publish(publications, work)
                     work.endPart()
                 }
             case .unsubscribe: _ = self.unsubscribe(try parameters.number("subscription"))
@@ -149,7 +149,7 @@ extension RPCSession {
     }
 
     /// Publishes the messages of one `$/publish` notification, which is not answered.
-    private func publish(_ publications: RPCPublications) {
+    private func publish(_ publications: RPCPublications, _ work: ExternalWork) {
         var publications = publications
         do throws(RPCFailure) {
             // Check all messages together, so that the limit does not drop only some of them.
@@ -164,18 +164,28 @@ extension RPCSession {
             }
             self.connection?.bucket.charge(publications.count)
             let rest = publications
-            Task.immediate { await self.publishRest(rest) }
+            Task.immediate { await self.publishRest(rest, work) }
         } catch {
             self.noteFailedPublication(error)
         }
     }
 
-    private func publishRest(_ publications: RPCPublications) async {
+    /// Publishes the rest of a notification that has waited for its turn.
+    private func publishRest(_ publications: RPCPublications, _ work: ExternalWork) async {
         var rest = publications
+        let size = rest.size
+        work.addPart()
+        self.unawaitedBytes += size
+        self.connection?.unfinishedRests += 1
         while !rest.isEmpty {
             await EventLoop.yieldIfDue()
             self.publishAccepted(of: &rest)
         }
+        work.endPart()
+        self.unawaitedBytes -= size
+        self.connection?.unfinishedRests -= 1
+        self.connection?.countReceivedBytes(of: self)
+        self.connection?.closeIfDrained(self)
     }
 
     /// Returns the request for the next message.

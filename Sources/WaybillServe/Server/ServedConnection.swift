@@ -28,6 +28,8 @@ final class ServedConnection {
     private(set) var isHandling = false
     /// The remaining messages of a `$/publish` notification, which the reading task publishes next.
     var unpublished: RPCPublications?
+    /// The number of `$/publish` notifications that have waited for their turns and are not published yet.
+    var unfinishedRests = 0
     /// The calls and messages that wait for permission to run.
     var waitingCalls = WaitingCalls()
     /// The number of waiting calls that have given their places back until the peer has read its answers.
@@ -228,7 +230,7 @@ extension ServedConnection {
 
     func closeIfDrained(_ session: isolated RPCSession) {
         guard session.phase == .draining, session.requests.isEmpty, self.waitingCalls.isEmpty,
-            self.unpublished == nil
+            self.unpublished == nil, self.unfinishedRests == 0
         else { return }
         session.phase = .closed
         // Enqueued messages are still sent. When the channel is closed, the task that reads from the channel
