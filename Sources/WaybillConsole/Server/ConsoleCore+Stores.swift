@@ -9,10 +9,29 @@ internal import WaybillRouting
 private struct StoreView: Sendable {
     let url: String
     var statistics = JSONText.null
-    var letters: [JSONText] = []
+    var letters: [StoreLetter] = []
     var schedules: [JSONText] = []
     /// The failure of the first route that did not reply; nil if all routes replied.
     var failure: ShownFailure?
+}
+
+/// The properties of a dead letter that the page shows, without its values, which can be large.
+private struct StoreLetter: Sendable {
+    let id: Int?
+    let url: String
+    let attempts: Int?
+    let died: Int?
+    let code: RoutingError.Code?
+    let failure: String
+
+    init(_ letter: JSONText) {
+        self.id = letter.member(named: "id")?.int
+        self.url = letter.member(named: "url")?.string ?? ""
+        self.attempts = letter.member(named: "attempts")?.int
+        self.died = letter.member(named: "time")?.int
+        self.code = letter.member(named: "code")?.string.flatMap { RoutingError.Code(named: $0) }
+        self.failure = letter.member(named: "failure")?.string ?? ""
+    }
 }
 
 // The console reads the durable stores of the program by calling their routes, like any other caller.
@@ -63,13 +82,13 @@ extension ConsoleCore {
     }
 
     /// Reads the dead letters page by page, because a store shortens a page whose values are large.
-    private func letters(ofStoreAt url: String) async throws(RoutingError) -> [JSONText] {
-        var (letters, last): ([JSONText], Int) = ([], 0)
+    private func letters(ofStoreAt url: String) async throws(RoutingError) -> [StoreLetter] {
+        var (letters, last): ([StoreLetter], Int) = ([], 0)
         for _ in 0..<Self.storePages where letters.count < Self.storeLetters {
             let limit = Self.storeLetters - letters.count
             let page = try await self.reply(of: "\(url)/messages?state=dead&limit=\(limit)&after=\(last)")
             guard let id = page.elements?.last?.member(named: "id")?.int, id > last else { break }
-            letters += page.elements ?? []
+            letters += (page.elements ?? []).map(StoreLetter.init)
             last = id
         }
         return letters
@@ -80,19 +99,17 @@ extension ConsoleCore {
         return try JSONText(encoding: try result.get())
     }
 
-    /// Writes a dead letter without its values.
+    /// Writes a dead letter.
     ///
     /// The failure is shown if the configuration allows it.
-    private func write(_ letter: JSONText, to json: inout JSONFields) {
-        let url = letter.member(named: "url")?.string ?? ""
-        let shown = self.shown(url)
-        let code = letter.member(named: "code")?.string.flatMap { RoutingError.Code(named: $0) }
-        let line = letter.member(named: "failure")?.string ?? ""
-        let error = RoutingError(code ?? .handlerFailed, url: url, message: Self.sentence(in: line, of: code))
-        json.add("id", letter.member(named: "id")?.int)
+    private func write(_ letter: StoreLetter, to json: inout JSONFields) {
+        let shown = self.shown(letter.url)
+        let message = Self.sentence(in: letter.failure, of: letter.code)
+        let error = RoutingError(letter.code ?? .handlerFailed, url: letter.url, message: message)
+        json.add("id", letter.id)
         json.add("url", shown.text)
-        json.add("attempts", letter.member(named: "attempts")?.int)
-        json.add("died", letter.member(named: "time")?.int)
+        json.add("attempts", letter.attempts)
+        json.add("died", letter.died)
         json.add(ShownFailure(error, self.recorder.writer, hiding: shown.hidden))
     }
 
