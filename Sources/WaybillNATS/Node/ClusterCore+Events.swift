@@ -185,8 +185,8 @@ extension ClusterCore {
             if isClaim, let node {
                 self.tell(node, OutgoingCall.notification(.cancelRequest, id: id, answer: nil), about: id)
             }
-            // A value for a return URL is logged, because it is lost.
-            if !self.pending.contains(id) { self.take(message) }
+            // The value that a node sends for a return URL is logged, because it is lost.
+            if !self.pending.contains(id), self.isNode(node) { self.take(message) }
             return
         }
         if let node, self.requests[id]?.node == nil { self.requests[id]?.node = node }
