@@ -11,6 +11,7 @@ extension Mailbox {
             self.grantSlots()
             switch consume entry {
             case .sent(let envelope): self.start(envelope)
+            case .awaited(let task, _) where task.handler.isImmediate: task.resume()
             case .awaited(let task, _): self.keepingOrder { task.resume() }
             }
         }
@@ -33,7 +34,9 @@ extension Mailbox {
     @inline(never)
     private nonisolated func waitForStart() {
         self.withQueue { $0.beginStart() }
-        self.eventLoop.execute { _ = self.act(on: self.withQueue { $0.endStart() }) }
+        self.eventLoop.execute {
+            if case .drain = self.withQueue({ $0.endStart() }) { self.assumeOnLoop { $0.drain() } }
+        }
     }
 
     /// Handles a message that no caller awaits.

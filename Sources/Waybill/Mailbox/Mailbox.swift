@@ -27,7 +27,7 @@ actor Mailbox: LoopBound {
 
     nonisolated let queue: Locked<MailboxQueue>
 
-    /// The number of messages that wait or are in progress, after the latest change of the queue.
+    /// The queue's ``MailboxQueue/occupancy`` after its latest change.
     private nonisolated let occupancy = Atomic<Int>(0)
 
     /// The executor that runs handlers without an actor, which are closures, on the loop.
@@ -71,7 +71,7 @@ actor Mailbox: LoopBound {
     }
 
     /// The number of messages that wait or are in progress.
-    nonisolated var waiting: Int { self.occupancy.load(ordering: .relaxed) }
+    nonisolated var waiting: Int { self.queue.withLock { $0.count } }
 
     /// Changes the queue under its lock.
     @inline(__always)

@@ -88,8 +88,11 @@ struct MailboxQueue: ~Copyable, Sendable {
         self.isSerial = isSerial
     }
 
-    /// The number of messages that wait or are in progress; 0 when a message can be handled immediately.
-    var occupancy: Int { self.entries.count + self.starting + (self.inProgress == nil ? 0 : 1) }
+    /// The number of messages that wait or are in progress.
+    var count: Int { self.entries.count + (self.inProgress == nil ? 0 : 1) }
+
+    /// A number that is 0 when a message can be handled immediately.
+    var occupancy: Int { self.count + self.starting }
 
     /// Whether all slots are taken.
     ///

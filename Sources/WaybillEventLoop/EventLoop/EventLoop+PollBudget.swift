@@ -14,8 +14,8 @@ extension EventLoop {
     /// is used up.
     ///
     /// Does nothing if the calling thread does not run a loop. Every public function that may return without
-    /// suspending calls this method first. A caller on a loop may then repeat the public function for ever,
-    /// and timers and I/O are not delayed.
+    /// suspending calls this method: first, or last if the order of its calls matters. A caller on a loop may
+    /// then repeat the public function for ever, and timers and I/O are not delayed.
     ///
     /// A caller that is not isolated to an actor may start on the loop's thread and continue on another
     /// thread.
