@@ -35,7 +35,7 @@ extension RPCClient {
             throw RoutingError(error.code, url: url, message: error.message, cause: error.cause)
         }
         // The connection has possibly ended after the attempt and before this caller resumed.
-        guard let channel else {
+        guard let channel, !channel.connection.isClosed else {
             throw self.unreachable(url, reason: "the server has closed the connection", cause: nil)
         }
         return channel

@@ -173,16 +173,16 @@ extension RPCSession {
     /// Publishes the rest of a notification that has waited for its turn.
     private func publishRest(_ publications: RPCPublications, _ work: ExternalWork) async {
         var rest = publications
-        let size = rest.size
         work.addPart()
-        self.unawaitedBytes += size
+        self.unawaitedBytes += rest.size
         self.connection?.unfinishedRests += 1
         while !rest.isEmpty {
             await EventLoop.yieldIfDue()
+            let size = rest.size
             self.publishAccepted(of: &rest)
+            self.unawaitedBytes -= size - rest.size
         }
         work.endPart()
-        self.unawaitedBytes -= size
         self.connection?.unfinishedRests -= 1
         self.connection?.countReceivedBytes(of: self)
         self.connection?.closeIfDrained(self)
