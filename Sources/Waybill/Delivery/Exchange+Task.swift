@@ -152,10 +152,7 @@ extension Exchange {
         // suspends, its messages must not inherit from that handler.
         let outer = shard?.exchangeHandledMessage(nil)
         defer { shard?.with { $0.handledMessage = outer ?? nil } }
-        guard let mailbox = work.handler?.mailbox, mailbox.eventLoop === actor.eventLoop else {
-            return Self.startIsolatedTask(self, work, actor)
-        }
-        return mailbox.keepingOrder { Self.startIsolatedTask(self, work, actor) }
+        return Self.startIsolatedTask(self, work, actor)
     }
 
     private typealias IsolatedStart = @Sendable (Exchange, TaskWork, isolated any Actor) -> HandlerTask

@@ -11,32 +11,10 @@ extension Mailbox {
             self.grantSlots()
             switch consume entry {
             case .sent(let envelope): self.start(envelope)
-            case .awaited(let task, _) where task.handler.isImmediate: task.resume()
-            case .awaited(let task, _): self.keepingOrder { task.resume() }
+            case .awaited(let task, _): task.resume()
             }
         }
         self.drainLater()
-    }
-
-    /// Starts a handler, and makes later messages wait if the handler's code begins in a later job.
-    ///
-    /// In Swift 6.3, a closure with a capture list is `@concurrent`, whatever the type of its parameter. Its
-    /// code therefore begins in a job of the task executor, and not when its task starts. The jobs of a loop
-    /// run in the order in which they were enqueued.
-    @inline(__always)
-    nonisolated func keepingOrder<Result>(_ start: () -> Result) -> Result {
-        guard let executor = self.taskExecutor else { return start() }
-        let count = executor.jobCount
-        defer { if executor.jobCount != count { self.waitForStart() } }
-        return start()
-    }
-
-    @inline(never)
-    private nonisolated func waitForStart() {
-        self.withQueue { $0.beginStart() }
-        self.eventLoop.execute {
-            if case .drain = self.withQueue({ $0.endStart() }) { self.assumeOnLoop { $0.drain() } }
-        }
     }
 
     /// Handles a message that no caller awaits.

@@ -27,12 +27,13 @@ actor Mailbox: LoopBound {
 
     nonisolated let queue: Locked<MailboxQueue>
 
-    /// The queue's ``MailboxQueue/occupancy`` after its latest change.
+    /// The number of messages that wait or are in progress, after the latest change of the queue.
     private nonisolated let occupancy = Atomic<Int>(0)
 
     /// The executor that runs handlers without an actor, which are closures, on the loop.
     ///
-    /// Without an executor preference, a `@concurrent` closure would run on the global executor.
+    /// In Swift 6.3, a closure with a capture list is `@concurrent`, whatever the type of its parameter.
+    /// Without an executor preference the closure would run on the global executor.
     nonisolated let taskExecutor: EventLoopTaskExecutor?
 
     /// The greatest limit, which is more messages than a mailbox can hold in practice.
@@ -71,7 +72,7 @@ actor Mailbox: LoopBound {
     }
 
     /// The number of messages that wait or are in progress.
-    nonisolated var waiting: Int { self.queue.withLock { $0.count } }
+    nonisolated var waiting: Int { self.occupancy.load(ordering: .relaxed) }
 
     /// Changes the queue under its lock.
     @inline(__always)

@@ -60,8 +60,6 @@ struct MailboxQueue: ~Copyable, Sendable {
     private var slots = 0
     /// The message that a serial mailbox is handling.
     private(set) var inProgress: CorrelationID?
-    /// The number of started closures whose code has possibly not begun; see ``Mailbox/keepingOrder(_:)``.
-    private var starting = 0
     /// Whether the loop drains the queue now or is scheduled to drain it.
     private var isDraining = false
     /// The tasks that wait for a slot in a mailbox that suspends senders, in the order of arrival, with the
@@ -88,11 +86,8 @@ struct MailboxQueue: ~Copyable, Sendable {
         self.isSerial = isSerial
     }
 
-    /// The number of messages that wait or are in progress.
-    var count: Int { self.entries.count + (self.inProgress == nil ? 0 : 1) }
-
-    /// A number that is 0 when a message can be handled immediately.
-    var occupancy: Int { self.count + self.starting }
+    /// The number of messages that wait or are in progress; 0 when a message can be handled immediately.
+    var occupancy: Int { self.entries.count + (self.inProgress == nil ? 0 : 1) }
 
     /// Whether all slots are taken.
     ///
@@ -133,21 +128,13 @@ struct MailboxQueue: ~Copyable, Sendable {
     ///
     /// The next change that makes a message ready returns ``Effect/drain``.
     mutating func startNext() -> Entry? {
-        guard self.inProgress == nil, self.starting == 0, let entry = self.entries.popFirst() else {
+        guard self.inProgress == nil, let entry = self.entries.popFirst() else {
             self.isDraining = false
             return nil
         }
         self.uncount(entry)
         if self.isSerial { self.inProgress = entry.id }
         return entry
-    }
-
-    /// Makes all messages wait until ``endStart()``.
-    mutating func beginStart() { self.starting += 1 }
-
-    mutating func endStart() -> Effect {
-        self.starting -= 1
-        return self.drain(after: .none)
     }
 
     /// Ends the turn of the message that a serial mailbox is handling.
@@ -212,9 +199,7 @@ struct MailboxQueue: ~Copyable, Sendable {
     /// Returns an effect that also drains the queue, or the effect unchanged when no message can start or a
     /// drain is already scheduled.
     private mutating func drain(after effect: consuming Effect) -> Effect {
-        if self.isDraining || self.inProgress != nil || self.starting > 0 || self.entries.isEmpty {
-            return effect
-        }
+        if self.isDraining || self.inProgress != nil || self.entries.isEmpty { return effect }
         self.isDraining = true
         switch consume effect {
         case .dropped(let dropped, _): return .dropped(dropped, isDue: true)

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 extension EventLoop: SerialExecutor {
     /// Enqueues a job of an actor that is bound to this loop; the runtime calls this method.
     public func enqueue(_ job: consuming ExecutorJob) {
@@ -45,18 +43,13 @@ extension EventLoop {
 public final class EventLoopTaskExecutor: TaskExecutor {
     /// The loop that runs the tasks; the executor keeps it alive.
     public let eventLoop: EventLoop
-    private let jobs = Atomic<Int>(0)
 
     init(eventLoop: EventLoop) {
         self.eventLoop = eventLoop
     }
 
-    /// The number of jobs that were ever enqueued.
-    package var jobCount: Int { self.jobs.load(ordering: .relaxed) }
-
     /// Enqueues a job of a task that prefers this executor; the runtime calls this method.
     public func enqueue(_ job: consuming ExecutorJob) {
-        self.jobs.add(1, ordering: .relaxed)
         self.eventLoop.core.submit(WorkItem(UnownedJob(job), as: .taskJob))
     }
 }

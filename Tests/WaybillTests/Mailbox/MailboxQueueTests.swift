@@ -25,21 +25,6 @@ struct MailboxQueueTests {
     }
 
     @Test
-    func `no message starts while the code of a started closure has possibly not begun`() throws {
-        let parts = try StateParts()
-        var queue = MailboxQueue(limit: 4, whenFull: .fail, isSerial: false)
-        defer { queue.settleAll() }
-        queue.beginStart()
-        let isStarted = queue.start(CorrelationID(rawValue: 1))
-        let effect = queue.send(2, parts)
-        let early = queue.nextID()
-        let end = queue.endStart().described()
-        let late = queue.nextID()
-        #expect(!isStarted && effect == "none" && early == nil)
-        #expect(end == "drain" && late == 2)
-    }
-
-    @Test
     func `a serial queue starts no message before the message in progress has ended`() throws {
         let parts = try StateParts()
         var queue = MailboxQueue(limit: 1, whenFull: .fail, isSerial: true)

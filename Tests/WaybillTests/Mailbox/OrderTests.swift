@@ -8,7 +8,7 @@ import WaybillTestSupport
 struct OrderTests {
     let bus = MessageBus(configuration: .roomy)
 
-    enum Kind: CaseIterable, Sendable { case now, later, captures, mixed, near, far, farLater }
+    enum Kind: CaseIterable, Sendable { case now, later, captures, near, far, farLater }
 
     private func register(_ kind: Kind, _ heard: Journal<Int>) throws {
         let near = Probe(eventLoop: self.bus.eventLoop)
@@ -25,13 +25,6 @@ struct OrderTests {
                     await Task.yield()
                 }
             case .captures:
-                try self.bus.register(pattern) { [heard] message in
-                    heard.add(try message.parameters.require("n"))
-                    await Task.yield()
-                }
-            case .mixed where name == "odd":
-                try self.bus.register(pattern) { heard.add(try $0.parameters.require("n")) }
-            case .mixed:
                 try self.bus.register(pattern) { [heard] message in
                     heard.add(try message.parameters.require("n"))
                     await Task.yield()
