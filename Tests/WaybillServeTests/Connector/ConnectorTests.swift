@@ -217,7 +217,7 @@ struct ConnectorTests {
         }
     }
 
-    @Test
+    @Test(.needsPrivateSymbol("swift_task_enqueue"))
     func `messages that waited for the connection arrive before later ones`() async throws {
         try await self.withConnector { near, far in
             let heard = Journal<Int>()
