@@ -35,7 +35,8 @@ struct BorrowedShard: Sendable {
 
     var isCurrent: Bool { self.with { $0.isCurrent } }
 
-    var handledMessage: HandledMessage? { self.with { $0.handledMessage } }
+    /// The message whose handler is being called in place, below the calling code on the stack, or nil.
+    var handledMessage: HandledMessage? { self.with { $0.handled.load() } }
 
     /// Counts a message as sent, and returns its ID.
     func nextMessage() -> CorrelationID {
@@ -54,10 +55,8 @@ struct BorrowedShard: Sendable {
 
     /// Replaces the message whose handler is being called in place, and returns the previous message.
     @inline(__always)
+    @discardableResult
     func exchangeHandledMessage(_ message: HandledMessage?) -> HandledMessage? {
-        self.with { shard in
-            defer { shard.handledMessage = message }
-            return shard.handledMessage
-        }
+        self.with { $0.handled.exchange(message) }
     }
 }

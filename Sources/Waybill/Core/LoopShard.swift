@@ -20,11 +20,11 @@ final class LoopShard: Sendable {
     /// The URL that was published last, with its subscribers, which the next message often needs again.
     private let latestTopic: LoopLocal<LatestTopic>
     private let isForgetting = Atomic<Bool>(false)
-    /// The message whose handler is being called in place, or nil.
+    /// The message whose handler is being called in place, below the calling code on the stack, or nil.
     ///
     /// The handler cannot suspend, but it may start a task that routes another message before the handler
     /// returns.
-    private let handled: LoopLocal<HandledMessage?>
+    let handled: LoopLocal<HandledMessage?>
 
     /// The latest message ID, which only the loop's thread writes.
     ///
@@ -49,15 +49,6 @@ final class LoopShard: Sendable {
     }
 
     var isCurrent: Bool { self.heldLoop.isInEventLoop }
-
-    /// The message whose handler is being called in place, below the calling code on the stack, or nil.
-    ///
-    /// Only the loop's thread may use this property.
-    @inline(__always)
-    var handledMessage: HandledMessage? {
-        get { self.handled.load() }
-        set { self.handled.store(newValue) }
-    }
 
     func nextID() -> CorrelationID {
         let id = self.lastID.load(ordering: .relaxed) &+ 1
@@ -88,7 +79,7 @@ extension LoopShard {
     private func forgetHere() {
         self.routes.forget()
         self.subscribers.forget()
-        self.replaceLatestTopic(with: .none)
+        self.latestTopic.store(.none)
     }
 
     /// Returns the current subscribers of a URL, and the address of a URL that has no subscribers.
@@ -109,16 +100,8 @@ extension LoopShard {
             address: address,
             generation: snapshot.generation
         )
-        self.replaceLatestTopic(with: topic)
-        return (matched, address)
-    }
-
-    private func replaceLatestTopic(with topic: LatestTopic) {
-        // Keep the old value alive until the new one is stored. The deinitializer of a subscriber may use
-        // this shard.
-        let old = self.latestTopic.load()
         self.latestTopic.store(topic)
-        _ = consume old
+        return (matched, address)
     }
 }
 

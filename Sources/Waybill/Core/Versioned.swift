@@ -132,18 +132,10 @@ struct LoopSnapshot<Value: VersionedValue>: ~Copyable {
     @inline(never)
     private func catchUp() -> Snapshot<Value>? {
         guard let snapshot = self.source.snapshotIfWorthIt() else { return nil }
-        self.replace(with: snapshot)
+        self.latest.store(snapshot)
         return snapshot
     }
 
     /// Releases the snapshot.
-    func forget() { self.replace(with: self.empty) }
-
-    private func replace(with snapshot: Snapshot<Value>) {
-        // Keep the old snapshot alive until the new one is stored. The deinitializer of an object in the old
-        // snapshot may use this cache.
-        let old = self.latest.load()
-        self.latest.store(snapshot)
-        _ = consume old
-    }
+    func forget() { self.latest.store(self.empty) }
 }

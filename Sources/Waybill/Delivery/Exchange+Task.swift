@@ -151,7 +151,7 @@ extension Exchange {
         // A handler that was called in place is possibly below this call on the stack. Until the new task
         // suspends, its messages must not inherit from that handler.
         let outer = shard?.exchangeHandledMessage(nil)
-        defer { shard?.with { $0.handledMessage = outer ?? nil } }
+        defer { shard?.exchangeHandledMessage(outer) }
         return Self.startIsolatedTask(self, work, actor)
     }
 

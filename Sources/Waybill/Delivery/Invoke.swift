@@ -13,7 +13,7 @@ extension Handler {
         // Messages that the handler sends inherit from the message that it handles. This value of the loop is
         // cheaper than a task-local value.
         let outer = shard.exchangeHandledMessage(HandledMessage(message))
-        defer { shard.with { $0.handledMessage = outer } }
+        defer { shard.exchangeHandledMessage(outer) }
         do {
             return .replied(try call(self, message))
         } catch {
@@ -30,7 +30,8 @@ extension Handler {
         return self.invoke(message) { try $0.callBoxed($1) }
     }
 
-    /// Calls a handler on a loop that does not belong to the bus, with a task-local value instead of a value of the loop.
+    /// Calls a handler on a loop that does not belong to the bus, with a task-local value in place of the
+    /// loop's value.
     @inline(never)
     private func invokeElsewhere(
         _ message: Message,

@@ -35,12 +35,22 @@ package struct LoopLocal<Value: Sendable>: ~Copyable {
     /// Sets the value; traps unless the calling thread runs the loop.
     @inlinable
     @inline(__always)
-    package func store(_ value: Value) {
+    package func store(_ value: Value) { _ = self.exchange(value) }
+
+    /// Sets the value, and returns the previous value; traps unless the calling thread runs the loop.
+    ///
+    /// The previous value is released after the new value has been set, so a deinitializer in the previous
+    /// value may use this value.
+    @inlinable
+    @inline(__always)
+    package func exchange(_ value: Value) -> Value {
         precondition(
             self.heldLoop.isInEventLoop,
             "internal error: a value of a loop was used on another thread"
         )
-        unsafe self.pointer.pointee = value
+        let previous = unsafe self.pointer.move()
+        unsafe self.pointer.initialize(to: value)
+        return previous
     }
 }
 
