@@ -181,7 +181,7 @@ actor StoreEngine: LoopBound {
         }
         for result in results { result() }
         if let bus = self.settings.bus { for message in batch.begun { self.deliver(message, to: bus) } }
-        if self.isDrained { self.resumeDrainWaiters() }
+        if !self.drainWaiters.isEmpty, self.isDrained { self.resumeDrainWaiters() }
         if tables.database.logPages >= logLimit { self.checkpoint(tables) }
         self.armTimer()
         return nil
