@@ -87,8 +87,8 @@ extension ConsoleCore {
         for _ in 0..<Self.storePages where letters.count < Self.storeLetters {
             let limit = Self.storeLetters - letters.count
             let page = try await self.reply(of: "\(url)/messages?state=dead&limit=\(limit)&after=\(last)")
-            guard let id = page.elements?.last?.member(named: "id")?.int, id > last else { break }
             letters += (page.elements ?? []).map(StoreLetter.init)
+            guard let id = letters.last?.id, id > last else { break }
             last = id
         }
         return letters

@@ -46,7 +46,7 @@ public struct DurableRecord: Sendable, Codable {
     /// The last failure, on one line; nil if no attempt has failed.
     public let failure: String?
     /// The parameters, headers and payload as a JSON object; nil if the message has none of them.
-    public let details: String?
+    public fileprivate(set) var details: String?
 
     /// Creates a record, for tests of code that shows records.
     public init(
@@ -157,18 +157,9 @@ extension DurableRecord {
     /// Returns the record, with a note in place of its details if its JSON has more than `limit` bytes.
     func shortened(to limit: Int) -> DurableRecord {
         guard self.sizeOfJSON > limit, let details else { return self }
-        return DurableRecord(
-            id: self.id,
-            url: self.url,
-            state: self.state,
-            attempts: self.attempts,
-            sent: self.sent,
-            time: self.time,
-            order: self.order,
-            code: self.code,
-            failure: self.failure,
-            details: #"{"omitted":"\#(details.utf8.count) bytes"}"#
-        )
+        var record = self
+        record.details = #"{"omitted":"\#(details.utf8.count) bytes"}"#
+        return record
     }
 }
 
@@ -196,11 +187,10 @@ extension StoreTables {
         )
         var records: [DurableRecord] = []
         var size = 0
-        var isFull = false
         let first = max(min(previous, .max - 1) + 1, id ?? .min)
         try statement.forEachRow(
             [first, id ?? .max, state?.number],
-            while: records.count < limit && !isFull
+            while: records.count < limit && size <= limitOfSize
         ) {
             let url = statement.text(1) ?? ""
             guard scope?.canRoute(url) ?? true else { return }
@@ -217,8 +207,7 @@ extension StoreTables {
                 details: statement.text(9)
             )
             size += record.sizeOfJSON
-            isFull = size > limitOfSize
-            if !isFull || records.isEmpty { records.append(record) }
+            if size <= limitOfSize || records.isEmpty { records.append(record) }
         }
         return records
     }
