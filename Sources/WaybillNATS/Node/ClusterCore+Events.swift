@@ -358,7 +358,7 @@ extension ClusterCore {
             // The transport consumes the delivery budget of the loop once for each message, which includes
             // the first publication.
             repeat {
-                session.publishNext(of: &rest, isCounted: true)
+                session.publishNext(of: &rest)
             } while !rest.isEmpty && eventLoop.consumeDeliveryBudget()
         }
         if rest.isEmpty { return true }

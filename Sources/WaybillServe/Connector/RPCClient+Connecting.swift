@@ -18,9 +18,7 @@ extension RPCClient {
         try self.checkOpen(for: url)
         if self.waiting == nil {
             self.waiting = [:]
-            // Use a detached task. The connection must not inherit the priority or the task-local values of
-            // the first message.
-            Task.detached { await self.attempt() }
+            self.startAttempt()
         }
         self.lastWaiting += 1
         let number = self.lastWaiting
@@ -72,6 +70,12 @@ extension RPCClient {
         // The attempt has failed, or its connection has ended. The requests that have arrived meanwhile need
         // another attempt.
         if let channel { self.lose(channel, "the connection has ended") }
+        self.startAttempt()
+    }
+
+    private func startAttempt() {
+        // Use a detached task. The connection must not inherit the priority or the task-local values of the
+        // first message.
         Task.detached { await self.attempt() }
     }
 

@@ -178,9 +178,8 @@ extension RPCSession {
         self.connection?.unfinishedRests += 1
         while !rest.isEmpty {
             await EventLoop.yieldIfDue()
-            let size = rest.size
+            if rest.undelivered == nil { self.unawaitedBytes -= rest.sizeOfNext }
             self.publishAccepted(of: &rest)
-            self.unawaitedBytes -= size - rest.size
         }
         work.endPart()
         self.connection?.unfinishedRests -= 1
@@ -217,16 +216,18 @@ extension RPCSession {
     /// Publishes the next message of a `$/publish` notification, which is not answered, or delivers the
     /// undelivered message to further subscribers.
     ///
-    /// - Parameters:
-    ///   - publications: The messages.
-    ///   - isCounted: Whether the caller has already counted one delivery against the loop's budget.
-    package func publishNext(of publications: inout RPCPublications, isCounted: Bool = false) {
+    /// The caller must have counted one delivery against the loop's budget.
+    package func publishNext(of publications: inout RPCPublications) {
         if self.phase != .open { publications.dropRest() }
-        if !publications.isEmpty { self.publishAccepted(of: &publications, isCounted: isCounted) }
+        if !publications.isEmpty { self.publishAccepted(of: &publications, isCounted: true) }
     }
 
     /// Publishes the next message of an accepted `$/publish` notification, even if the session ends, or
     /// delivers the undelivered message to further subscribers.
+    ///
+    /// - Parameters:
+    ///   - publications: The messages.
+    ///   - isCounted: Whether the caller has already counted one delivery against the loop's budget.
     func publishAccepted(of publications: inout RPCPublications, isCounted: Bool = false) {
         if publications.undelivered == nil {
             do {
