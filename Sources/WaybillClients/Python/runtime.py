@@ -495,9 +495,13 @@ def _too_long() -> ConnectionError:
     return ConnectionError(f"the server has sent more than {_LINE_LIMIT} bytes at once")
 
 
-def _milliseconds(timeout: float) -> int:
-    """Returns a timeout in seconds, which may be infinite, in milliseconds."""
-    return round(min(max(0, timeout), 1e9) * 1000)
+def _time_left(timeout: float, begun: float) -> int:
+    """Returns the rest of a timeout in seconds, which may be infinite, in milliseconds.
+
+    The timeout began at a time of the loop.
+    """
+    rest = begun + timeout - asyncio.get_running_loop().time()
+    return round(min(max(0, rest), 1e9) * 1000)
 
 
 async def _by(deadline: float | None, task: Awaitable[V]) -> V:
@@ -823,8 +827,7 @@ class _SocketTransport:
         if headers:
             beside["headers"] = headers
         if timeout is not None:
-            waited = asyncio.get_running_loop().time() - begun
-            beside["timeLeft"] = _milliseconds(max(0, timeout - waited))
+            beside["timeLeft"] = _time_left(timeout, begun)
         if progress:
             beside |= {"progress": True, "answers": True}
         return {**request.values, _RESERVED: beside} if beside else request.values
@@ -1075,8 +1078,7 @@ class _WebTransport:
             if self._client._is_closed:
                 raise _closed()
             if timeout is not None:
-                waited = asyncio.get_running_loop().time() - begun
-                lines.append(f"Waybill-Timeout: {_milliseconds(timeout - waited)}")
+                lines.append(f"Waybill-Timeout: {_time_left(timeout, begun)}")
             writer.write("\r\n".join([*lines, "", ""]).encode() + body)
             response = _Response(reader)
             response.silence = silence
