@@ -134,8 +134,8 @@ int waybill_subscribe(waybill_bus *bus, const char *pattern, waybill_subscriber 
                       uint64_t *id);
 
 // Sends a message, and calls `done` with the reply. `parameters` is a JSON object. `timeout` is in
-// milliseconds, and a negative number means no timeout. The message is sent in the next turn of the loop, so a
-// later call of waybill_send, which sends at once, overtakes it.
+// milliseconds, and a negative number means no timeout. The message is sent in the next turn of the loop, so
+// a later call of waybill_send, which sends at once, overtakes it.
 int waybill_route(waybill_bus *bus, const char *url, waybill_value parameters, int64_t timeout,
                   waybill_completion done, void *context, uint64_t *id);
 
