@@ -146,10 +146,11 @@ struct TimeLimitTests {
             let call = #"{"jsonrpc":"2.0","id":1,"method":"app://large"}"#
             let (stalled, slow) = (try await served.client(), try await served.client())
             for client in [stalled, slow] { try await client.send(call) }
-            // The server does not await the rest of this message while the answer before it is unread.
+            var count = try await slow.connection.read()?.count ?? length
+            // The server does not await the rest of this message while the answer before it is unread. Before the
+            // answer, the server would await the rest.
             try await slow.connection.write(Array(#"{"jsonrpc""#.utf8))
             // Each read covers more than the system's buffers hold, so the server sends in each second.
-            var count = 0
             for second in 1...8 {
                 while count < second * length / 8 {
                     count += try await slow.connection.read()?.count ?? length
