@@ -122,12 +122,13 @@ struct DurableReceiverTests {
             }
             try farBus.use(DurableReceiver(far), for: "far://**")
             for number in 0..<10 { try await near.send("far://work/\(number)", order: "one") }
-            try await near.send("far://work/99", lifetime: .milliseconds(200))
+            let lifetime = Scale.whileQuick / 2
+            try await near.send("far://work/99", lifetime: lifetime)
             await near.isIdle()
             let orders = try await far.messages().map(\.order)
             #expect(orders.count { $0 == "one" } == 10)
             #expect(orders.count { $0 == nil } == 1)
-            try await Task.sleep(for: .milliseconds(250))
+            try await Task.sleep(for: lifetime + .milliseconds(50))
             try await farBus.attach(far)
             await far.isIdle()
             #expect(seen.entries == Array(0..<10))

@@ -62,8 +62,13 @@ struct ShutDownTests {
     @Test
     func `a timer of a loop that has shut down does not fire`() async {
         let fired = Locked(false)
-        let pending = self.loop.schedule(at: .now + .milliseconds(2)) { fired.withLock { $0 = true } }
-        await self.loop.shutDown()
+        let loop = self.loop
+        let pending = await loop.run {
+            let timer = loop.schedule(at: .now + .milliseconds(2)) { fired.withLock { $0 = true } }
+            loop.beginShutDown()
+            return timer
+        }
+        await loop.shutDown()
         pending.cancel()
         self.loop.schedule(at: .now) { fired.withLock { $0 = true } }.cancel()
         self.loop.schedule(at: .now) { fired.withLock { $0 = true } }

@@ -26,8 +26,11 @@ struct ScheduledTimerTests {
         let loop = self.loop
         let ran = Journal<Int>()
         let start = ContinuousClock.now + .milliseconds(5)
-        for index in [3, 1, 2, 0] {
-            loop.schedule(at: start + .microseconds(100 * index)) { ran.add(index) }
+        // The loop fires no timer before all are scheduled.
+        await loop.run {
+            for index in [3, 1, 2, 0] {
+                loop.schedule(at: start + .microseconds(100 * index)) { ran.add(index) }
+            }
         }
         try await loop.clock.sleep(until: start + .milliseconds(1))
         await loop.run {}

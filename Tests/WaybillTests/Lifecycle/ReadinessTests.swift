@@ -23,7 +23,7 @@ struct ReadinessTests {
             do { try await hang() } catch { cancelled.open() }
             return nil
         }
-        let problems = await self.bus.readiness(within: .milliseconds(20)).problems
+        let problems = await self.bus.readiness(within: Scale.whileQuick / 4).problems
         #expect(problems.map(\.name) == ["database", "slow"])
         #expect(problems.first?.reason == "no connection")
         await cancelled.wait()
@@ -55,7 +55,7 @@ struct ReadinessTests {
             gate.block()
         }
         await held.reached()
-        let problems = await bus.readiness(within: .milliseconds(20)).problems
+        let problems = await bus.readiness(within: Scale.whileQuick / 4).problems
         #expect(problems.map(\.name) == ["event loop 1"])
         gate.open()
         #expect(await bus.readiness(within: .seconds(30)).isReady)

@@ -115,13 +115,15 @@ struct OverflowTests {
     @Test func `senders that wait for a full mailbox are served in turn`() async throws {
         let module = Probe(eventLoop: EventLoop())
         try self.bus.configureMailbox(of: module, .init(limit: 1, whenFull: .suspend, isSerial: true))
-        let heard = self.heard
+        let (heard, held) = (self.heard, self.held)
+        try self.bus.register("app://hold", on: module) { _, _ in await held.wait() }
         try self.bus.register("app://a/:n", on: module) { _, message in
             let number: Int = try message.parameters.require("n")
             for _ in 0..<3 { await Task.yield() }
             heard.add(number)
         }
         let bus = self.bus
+        bus.send("app://hold")
         // All senders are on one loop, because the system may suspend a thread of the global pool while the
         // others send.
         let senders = Probe(eventLoop: EventLoop())
@@ -131,6 +133,9 @@ struct OverflowTests {
                     try await senders.run { for _ in 0..<50 { try await bus.enqueue("app://a/\(sender)") } }
                 }
             }
+            // One message is held, one is in the mailbox, and each of the four senders waits.
+            #expect(await eventually { bus.statistics.inFlight == 6 })
+            held.open()
             try await group.waitForAll()
         }
         #expect(await bus.settles())
@@ -309,10 +314,10 @@ struct OverflowTests {
         await self.hold()
         let bus = self.bus
         try await bus.enqueue("app://a/1")
-        let cancelled = Task { await failure { try await bus.enqueue("app://a/2") } }
-        let removed = Task { await failure { try await bus.enqueue("app://b") } }
-        let shutDown = Task { await failure { try await bus.enqueue("app://a/3") } }
-        #expect(await eventually { bus.statistics.inFlight == 5 })
+        let cancelled = Task.immediate { await failure { try await bus.enqueue("app://a/2") } }
+        let removed = Task.immediate { await failure { try await bus.enqueue("app://b") } }
+        let shutDown = Task.immediate { await failure { try await bus.enqueue("app://a/3") } }
+        #expect(bus.statistics.inFlight == 5)
         cancelled.cancel()
         #expect(await cancelled.value?.code == .cancelled)
         registration.cancel()

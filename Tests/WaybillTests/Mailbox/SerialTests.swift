@@ -300,10 +300,10 @@ struct SerialTests {
         await begun.wait()
         let late = await failure { try await bus.route("app://next", deadline: .now + .milliseconds(5)) }
         #expect(late?.code == .deadlineExceeded)
-        let cancelled = Task { await failure { try await bus.route("app://next") } }
-        let removed = Task { await failure { try await bus.route("app://next") } }
+        let cancelled = Task.immediate { await failure { try await bus.route("app://next") } }
+        let removed = Task.immediate { await failure { try await bus.route("app://next") } }
         bus.send("app://next")
-        #expect(await eventually { bus.statistics.inFlight == 4 })
+        #expect(bus.statistics.inFlight == 4)
         cancelled.cancel()
         #expect(await cancelled.value?.code == .cancelled)
         registration.cancel()

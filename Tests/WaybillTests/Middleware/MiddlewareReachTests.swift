@@ -85,7 +85,7 @@ struct MiddlewareReachTests {
         bus.send("app://log")
         #expect(await eventually { letters.count == 1 })
         #expect(letters.entries.first?.contains("refused") == true)
-        #expect(bus.statistics.deadLettered == 1 && bus.statistics.inFlight == 0)
+        #expect(await eventually { bus.statistics.deadLettered == 1 && bus.statistics.inFlight == 0 })
     }
 
     @Test func `the delivery to each subscriber passes the middlewares`() async throws {

@@ -63,8 +63,7 @@ struct ModuleInstancesTests {
     func `cancelling the installation removes all instances of a module`() async throws {
         let bus = MessageBus(eventLoops: self.loops)
         let installation = try await bus.install(instances: .perLoop) { Tally() }
-        let waiting = Task { try await bus.route("app://tally/wait") }
-        await installation.module.hasBegun()
+        let waiting = Task.immediate { try await bus.route("app://tally/wait") }
         installation.cancel()
         let error = await #expect(throws: RoutingError.self) { try await waiting.value }
         #expect(error?.code == .noHandler)
@@ -88,12 +87,6 @@ private actor Tally: Module {
     nonisolated let context = ModuleContext.current
     var counted = 0
     var noted: [String] = []
-    private var isWaiting = false
-
-    func hasBegun() async {
-        // The first instance may not be the one that receives the call.
-        for _ in 0..<100 where !self.isWaiting { await Task.yield() }
-    }
 
     static var routes: [ModuleRoute<Tally>] {
         [
@@ -102,8 +95,7 @@ private actor Tally: Module {
             ModuleRoute("app://tally/note", action: "note") { tally, message in
                 tally.noted.append(try message.argument("user"))
             },
-            ModuleRoute("app://tally/wait", action: "wait") { tally, _ in
-                tally.isWaiting = true
+            ModuleRoute("app://tally/wait", action: "wait") { _, _ in
                 try await Task.sleep(for: .seconds(60))
             },
         ]
