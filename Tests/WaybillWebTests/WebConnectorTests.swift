@@ -109,7 +109,7 @@ struct WebConnectorTests {
     func `the deadline ends a web request`(path: String) async throws {
         try await WebServer.run { server in
             let error = await #expect(throws: RoutingError.self) {
-                try await self.bus.route(server.url(path), deadline: .now + .milliseconds(300))
+                try await self.bus.route(server.url(path), deadline: .now + Scale.whileQuick / 2)
             }
             #expect(error?.code == .deadlineExceeded)
             #expect(await server.journal.comes(to: "closed"))

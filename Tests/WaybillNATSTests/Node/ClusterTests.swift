@@ -215,7 +215,7 @@ struct ClusterTests {
             #expect(has)
             #expect(try await near.bus.route("app://slow/deadline", as: Bool.self) == false)
             let late = await #expect(throws: RoutingError.self) {
-                try await near.bus.route("app://slow/for-ever", timeout: .milliseconds(100))
+                try await near.bus.route("app://slow/for-ever", timeout: Scale.whileQuick / 2)
             }
             #expect(late?.code == .deadlineExceeded)
             await started.wait()

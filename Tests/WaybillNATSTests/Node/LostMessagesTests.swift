@@ -34,6 +34,8 @@ private struct PlayedNode {
         self.transport.subscribe(call, queue: ServiceDescription.queue)
         var hello = Announcement(.hello, of: self.id)
         hello.routes = [pattern]
+        // The played node sends no heartbeats.
+        hello.interval = Announcement.longestInterval
         cluster.memory.publish(subjects.nodes, nil, hello.bytes, from: 0)
         #expect(await near.knows(pattern))
     }

@@ -177,7 +177,7 @@ struct ReconnectTests {
         configuration.token = token
         try near.connect("far", to: RPCConnector(listener.address, configuration: configuration))
         for count in 1...2 {
-            let error = await failure { try await near.route("far://a", timeout: .seconds(20)) }
+            let error = await failure { try await near.route("far://a") }
             #expect(error?.code == .unreachable)
             #expect(
                 await eventually { received.entries.joined().split(separator: "$/ping").count == count + 1 }

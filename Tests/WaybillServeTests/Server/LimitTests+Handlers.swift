@@ -71,13 +71,16 @@ extension LimitTests {
     func `a request keeps its place after its deadline, until its handler has returned`() async throws {
         try await self.withStubbornHandler { served, gate, begun in
             let client = try await served.client()
-            for number in 0..<2 {
+            func expectFailure(_ number: Int) async throws {
                 try await client.send(
                     #"{"jsonrpc":"2.0","id":\#(number),"method":"app://stubborn?n=\#(number)","#
                         + #""params":{"$waybill":{"timeLeft":5}}}"#
                 )
                 #expect(code(try await client.line()) == -32003)
             }
+            // On a busy machine, the deadline can pass before the handler begins.
+            while begun.entries.isEmpty { try await expectFailure(0) }
+            try await expectFailure(1)
             try await client.send(#"{"jsonrpc":"2.0","id":2,"method":"app://now"}"#)
             try await client.send(#"{"jsonrpc":"2.0","id":3,"method":"$/ping"}"#)
             #expect(try await client.line()?.contains("pong") == true)
