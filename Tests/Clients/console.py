@@ -399,8 +399,12 @@ def secrecy(page, shop, customer):
     for path in "api/deadletters", "api/routes", "api/nodes", "api/explain?url=app://nowhere/1%3Fpassword=" + SECRET:
         places[path] = shop.ask(path)[1]
     events = page.take("Network.eventSourceMessageReceived")
-    times = [json.loads(event["data"])["time"] for event in events if event["eventName"] == "snapshot"]
-    busiest = max(sum(begin <= time < begin + 1 for time in times) for begin in times)
+    # Each stream has its own limit, and the page opens another stream when its filter changes.
+    streams = {}
+    for event in events:
+        if event["eventName"] == "snapshot":
+            streams.setdefault(event["requestId"], []).append(json.loads(event["data"])["time"])
+    busiest = max(sum(begin <= time < begin + 1 for time in times) for times in streams.values() for begin in times)
     assert busiest <= 22, busiest
     places["stream"] = "".join(event["data"] for event in events)
     assert "password=" in places["stream"]

@@ -297,7 +297,7 @@ async def hostile(ports: dict[str, str]) -> None:
                 assert await failure(client.probe.trace(), 30) == "unreachable", name
             assert await failure(end(client.subscribe("app://news/*")), 30) == "unreachable", name
     async with ProbeClient(f"tcp:127.0.0.1:{ports['large']}") as client:
-        assert len(await asyncio.wait_for(client.probe.trace()._result(), 5)) == 30_000_000
+        assert len(await asyncio.wait_for(client.probe.trace()._result(), 30)) == 30_000_000
     silent = f"tcp:127.0.0.1:{ports['silent']}"
     async with ProbeClient(silent, token="x", timeout=0.2) as client:
         tasks = [failure(client.probe.trace(), 4), failure(client.publish("app://news/x"), 4)]

@@ -100,7 +100,10 @@ struct GeneratedTextTests {
         #expect(prints[1] == prints[0] && prints[2] == prints[0] && prints[3] != prints[0])
     }
 
-    @Test(.enabled(if: Script.mypy != nil, "mypy is not there, and pip cannot install it"))
+    /// The checkers of other languages are not sanitized, so they need not run again under a sanitizer.
+    private static let checksOnce = ConditionTrait.disabled(if: Scale.isSanitized)
+
+    @Test(Self.checksOnce, .enabled(if: Script.mypy != nil, "mypy is not there, and pip cannot install it"))
     func `mypy accepts Python clients of random documents`() async throws {
         let mypy = try #require(Script.mypy)
         try await self.withFiles(.python, ending: "py") { folder, files in
@@ -117,7 +120,10 @@ struct GeneratedTextTests {
         }
     }
 
-    @Test(.enabled(if: Script.pyright != nil, "pyright is not there, and pip cannot install it"))
+    @Test(
+        Self.checksOnce,
+        .enabled(if: Script.pyright != nil, "pyright is not there, and pip cannot install it")
+    )
     func `pyright accepts Python clients of random documents`() async throws {
         let pyright = try #require(Script.pyright)
         try await self.withFiles(.python, ending: "py") { folder, files in
@@ -126,7 +132,7 @@ struct GeneratedTextTests {
         }
     }
 
-    @Test(.enabled(if: Script.has("tsc"), "tsc is not there: install node-typescript"))
+    @Test(Self.checksOnce, .enabled(if: Script.has("tsc"), "tsc is not there: install node-typescript"))
     func `tsc accepts TypeScript clients of random documents`() async throws {
         try await self.withFiles(.typeScript, ending: "ts") { folder, files in
             let checked = try await Script.run(Script.tsc + ["--noEmit"] + files, in: folder)

@@ -40,7 +40,12 @@ struct Script {
     static let mypy = Self.pythonTool("mypy", "mypy==1.18.2")
 
     /// The program pyright, or nil if it cannot be installed.
-    static let pyright = Self.pythonTool("pyright", "pyright==1.1.414")
+    ///
+    /// The package downloads a program of Node when it runs for the first time, which not every machine can
+    /// reach.
+    static let pyright = Self.pythonTool("pyright", "pyright==1.1.414").flatMap {
+        Self.succeeds([$0, "--version"]) ? $0 : nil
+    }
 
     /// A Python that can import hypothesis, or nil if hypothesis cannot be installed.
     static let pythonWithHypothesis = Self.pythonTool("hypothesis", "hypothesis==6.155.2").map { _ in
@@ -64,14 +69,19 @@ struct Script {
             ["python3", "-m", "venv", folder],
             ["\(folder)/bin/pip", "install", "--quiet", "--disable-pip-version-check", package],
         ] {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = arguments
-            guard (try? process.run()) != nil else { return nil }
-            process.waitUntilExit()
-            guard process.terminationStatus == 0 else { return nil }
+            guard Self.succeeds(arguments) else { return nil }
         }
         return program
+    }
+
+    /// Runs a command, and returns whether its exit status is 0.
+    private static func succeeds(_ arguments: [String]) -> Bool {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = arguments
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
     }
 
     /// The options with which generated TypeScript is compiled.

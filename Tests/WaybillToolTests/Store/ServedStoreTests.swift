@@ -107,7 +107,7 @@ struct ServedStoreTests {
     @Test func `the messages of a served store with large values are several short pages`() async throws {
         try await self.withServedStore { store, _, connection in
             let text = String(repeating: "x", count: 200_000)
-            for _ in 0..<100 {
+            for _ in 0..<30 {
                 try await store.send("app://mail", parameters: ["text": text], after: .seconds(3600))
             }
             let pages = try await self.operate(connection) { served in
@@ -124,8 +124,9 @@ struct ServedStoreTests {
                 } while pages.last != []
                 return pages
             }
-            #expect(pages.flatMap(\.self) == Array(1...100))
-            #expect(pages.count > 4)
+            #expect(pages.flatMap(\.self) == Array(1...30))
+            // The last page is empty.
+            #expect(pages.count > 2)
             let socket = try #require(connection.connect?.argument)
             let command = try StoreCommand.parse(["--connect", socket, "list"])
             #expect(await self.exitCode { try await command.run() } == nil)
