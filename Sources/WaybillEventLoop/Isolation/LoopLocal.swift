@@ -50,6 +50,9 @@ package struct LoopLocal<Value: Sendable>: ~Copyable {
         )
         let previous = unsafe self.pointer.move()
         unsafe self.pointer.initialize(to: value)
+        // If the caller ignores the result, the optimizer would otherwise release it before the new value is
+        // set.
+        withExtendedLifetime(previous) {}
         return previous
     }
 }
