@@ -60,7 +60,7 @@ final class NavigationObservers: Sendable {
                 defer { state.observers.removeAll { $0.number == number } }
                 return state.observers
             }
-            _ = consume old
+            withExtendedLifetime(old) {}
         }
     }
 

@@ -75,7 +75,7 @@ final class PerformObservers: Sendable {
         return { [weak self] in
             // The handler is released outside the lock.
             let removed = self?.state.withLock { $0.handlers.removeValue(forKey: number) }
-            _ = consume removed
+            withExtendedLifetime(removed) {}
         }
     }
 

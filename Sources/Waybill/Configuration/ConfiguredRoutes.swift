@@ -40,7 +40,7 @@ extension BusCore {
             }
             return (outgoing, Swift.exchange(&register, with: next))
         }
-        _ = consume earlier
+        withExtendedLifetime(earlier) {}
         self.retire(outgoing)
     }
 

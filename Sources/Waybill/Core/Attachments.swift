@@ -28,12 +28,12 @@ package final class Attachments: Sendable {
     package func set<Value: Sendable>(_ value: Value) {
         // Release the old value outside of the lock, because a deinitializer may use the bus.
         let old = self.values.withLock { $0?.updateValue(value, forKey: ObjectIdentifier(Value.self)) }
-        _ = consume old
+        withExtendedLifetime(old) {}
     }
 
     func removeAll() {
         let old = self.values.withLock { Swift.exchange(&$0, with: nil) }
-        _ = consume old
+        withExtendedLifetime(old) {}
     }
 }
 

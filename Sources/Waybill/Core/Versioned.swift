@@ -59,6 +59,7 @@ final class Versioned<Value: VersionedValue>: Sendable {
             // bus.
             return (result: result, old: old)
         }
+        withExtendedLifetime(change.old) {}
         return change.result
     }
 

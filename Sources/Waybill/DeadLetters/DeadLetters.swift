@@ -135,6 +135,6 @@ final class DeadLetterObservers: Sendable {
             return state.observers.removeValue(forKey: id)
         }
         // Release the observer outside of the lock, because its deinitializer may take the lock.
-        _ = consume observer
+        withExtendedLifetime(observer) {}
     }
 }

@@ -31,7 +31,9 @@ public struct ReadinessCheck: Sendable {
     ///
     /// A second call has no effect.
     public func cancel() {
-        _ = self.core.readinessChecks.withLock { $0.remove(self.number) }
+        // Release the check outside of the lock. The deinitializer of an object that it holds may use the bus.
+        let removed = self.core.readinessChecks.withLock { $0.remove(self.number) }
+        withExtendedLifetime(removed) {}
     }
 }
 

@@ -149,7 +149,7 @@ extension BusCore {
     func releaseAllModules() {
         // Release the modules outside of the lock. Their deinitializers may use the bus.
         let modules = self.mailboxes.withLock { $0.releaseAllModules() }
-        _ = consume modules
+        withExtendedLifetime(modules) {}
     }
 
     fileprivate func makeMailbox(

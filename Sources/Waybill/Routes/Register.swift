@@ -236,9 +236,9 @@ extension BusCore {
             late.finish(.failed(.shutDown(url: late.url)))
         }
         let uncaught = self.uncaught.withLock { $0.take() }
-        _ = consume uncaught
+        withExtendedLifetime(uncaught) {}
         let checks = self.readinessChecks.withLock { $0.takeAll() }
-        _ = consume checks
+        withExtendedLifetime(checks) {}
         // Hidden routes are not in the table, so retire them here. The other values are released outside of
         // the lock.
         let configured = self.configured.withLock { Swift.exchange(&$0, with: ConfigurationRegister()) }

@@ -63,7 +63,8 @@ final class RouteRegistry: Sendable {
         return { [weak self] in
             // Release the observer outside the lock. The deinitializer of an object that the observer holds
             // may use the bus.
-            _ = self?.observers.withLock { $0.remove(number) }
+            let removed = self?.observers.withLock { $0.remove(number) }
+            withExtendedLifetime(removed) {}
         }
     }
 

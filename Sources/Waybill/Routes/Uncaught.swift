@@ -33,7 +33,7 @@ extension MessageBus {
             let handler = UncaughtHandler(includesPublished: includingPublished, body: handler)
             return Swift.exchange(&uncaught, with: handler)
         }
-        _ = consume earlier
+        withExtendedLifetime(earlier) {}
     }
 }
 

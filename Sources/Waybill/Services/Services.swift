@@ -135,12 +135,12 @@ extension BusCore {
         // Release the offer outside of the lock. The deinitializer of an object that an adapter holds may use
         // the bus.
         let withdrawn = self.services.withLock { $0.remove(id) }
-        _ = consume withdrawn
+        withExtendedLifetime(withdrawn) {}
     }
 
     func withdrawAll() {
         let withdrawn = self.services.withLock { Swift.exchange(&$0, with: ServiceRegister()) }
-        _ = consume withdrawn
+        withExtendedLifetime(withdrawn) {}
     }
 
     func service<Service: Sendable>(

@@ -141,7 +141,7 @@ private final class AttachedStores: Sendable {
             defer { stores = stores.filter { $0.engine.closingError == nil } + [store] }
             return stores
         }
-        _ = consume old
+        withExtendedLifetime(old) {}
     }
 }
 
@@ -165,7 +165,7 @@ final class SharedSettings: Sendable {
         set {
             // The old value is released outside of the lock, because the release of a bus runs code.
             let old = self.attachedBus.withLock { Swift.exchange(&$0, with: newValue) }
-            _ = consume old
+            withExtendedLifetime(old) {}
         }
     }
 

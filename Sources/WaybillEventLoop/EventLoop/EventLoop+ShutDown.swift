@@ -149,7 +149,7 @@ struct LoopLifecycle: ~Copyable {
             return state.hooks.remove(at: index).body
         }
         // Release the closure outside the lock, because it may own an object whose `deinit` takes the lock.
-        _ = consume removed
+        withExtendedLifetime(removed) {}
     }
 
     /// Removes and returns all closures; from then on, ``addHook(_:)`` rejects closures.

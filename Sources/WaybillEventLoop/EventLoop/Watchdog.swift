@@ -49,7 +49,7 @@ final class Watchdog: Sendable {
     func remove(_ core: LoopCore) {
         let removed = self.state.withLock { $0.entries.removeValue(forKey: ObjectIdentifier(core)) }
         // Release the loop's core outside the lock.
-        _ = consume removed
+        withExtendedLifetime(removed) {}
     }
 
     private func run() {

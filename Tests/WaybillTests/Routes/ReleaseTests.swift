@@ -68,4 +68,18 @@ struct ReleaseTests {
         try bus.adapt((any Greeting).self, from: Int.self) { _ in Greeter(guest: nil) }
         #expect(journal.entries == [.noHandler])
     }
+
+    @Test func `a cancelled readiness check may capture an object whose deinit adds a check`() async {
+        let bus = self.bus
+        let check: ReadinessCheck
+        do {
+            let guest = Guest { bus.addReadinessCheck("late") { "added by a deinitializer" } }
+            check = bus.addReadinessCheck("first") {
+                guest.greet()
+                return nil
+            }
+        }
+        check.cancel()
+        #expect(await bus.readiness().problems.map(\.name) == ["late"])
+    }
 }
