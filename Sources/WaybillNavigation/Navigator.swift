@@ -146,7 +146,10 @@ extension Navigator {
         _ handler: @escaping @Sendable (NavigationRequest) async throws -> NavigationDecision
     ) throws(RoutingError) {
         for scheme in schemes { try self.connectUncaught(scheme) }
-        self.rules.withLock { $0.handler = handler }
+        // Release the earlier handler outside of the lock. The deinitializer of an object that it holds may use
+        // the navigator.
+        let earlier = self.rules.withLock { Swift.exchange(&$0.handler, with: handler) }
+        withExtendedLifetime(earlier) {}
     }
 
     /// Observes the destinations that are shown and removed.
