@@ -54,6 +54,9 @@ extension LimitTests {
         try await self.withStubbornHandler { served, gate, begun in
             let client = try await served.client()
             for number in 0..<5 { try await client.send(self.notification(number)) }
+            // The server has received the notifications when it answers the message after them.
+            try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"$/ping"}"#)
+            #expect(try await client.line()?.contains("pong") == true)
             client.connection.close()
             #expect(await served.balances())
             let other = try await served.client()
@@ -161,6 +164,9 @@ extension LimitTests {
         try await self.withStubbornHandler { served, gate, begun in
             let client = try await served.client()
             for number in 0..<5 { try await client.send(self.notification(number)) }
+            // The server has received the notifications when it answers the message after them.
+            try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"$/ping"}"#)
+            #expect(try await client.line()?.contains("pong") == true)
             client.connection.close()
             #expect(await served.balances())
             #expect(begun.entries == [0])
