@@ -100,8 +100,10 @@ struct GeneratedTextTests {
         #expect(prints[1] == prints[0] && prints[2] == prints[0] && prints[3] != prints[0])
     }
 
-    /// The checkers of other languages are not sanitized, so they need not run again under a sanitizer.
-    private static let checksOnce = ConditionTrait.disabled(if: Scale.isSanitized)
+    private static let checksOnce = ConditionTrait.disabled(
+        if: Scale.isSanitized,
+        "the checkers of other languages are not sanitized, and have run without a sanitizer"
+    )
 
     @Test(Self.checksOnce, .enabled(if: Script.mypy != nil, "mypy is not there, and pip cannot install it"))
     func `mypy accepts Python clients of random documents`() async throws {

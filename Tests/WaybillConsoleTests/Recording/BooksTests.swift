@@ -19,7 +19,7 @@ struct BooksTests {
     private var isPlain: Bool { self.bus.core.registry.chain == nil }
 
     @Test
-    func `the console observes the bus only while a page is open`() async throws {
+    func `the console stops observing the bus after the last page is closed`() async throws {
         try self.bus.register("app://a") { _ in 1 }
         try await ConsoleTestServer.run(self.bus) { server in
             _ = try await server.get("api/routes")
