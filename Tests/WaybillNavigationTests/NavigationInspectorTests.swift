@@ -160,18 +160,12 @@ struct NavigationInspectorTests {
 
     @Test
     func `a replaced global handler may capture an object whose deinit uses the navigator`() async throws {
-        final class Guest: Sendable {
-            let onRelease: @Sendable () -> Void
-
-            init(_ onRelease: @escaping @Sendable () -> Void) { self.onRelease = onRelease }
-
-            deinit { self.onRelease() }
-        }
         let navigator = self.screens.navigator
         do {
             let guest = Guest { try? navigator.setGlobalHandler { _ in .handled("set by a deinitializer") } }
             try navigator.setGlobalHandler(uncaughtOf: ["app"]) { _ in
-                withExtendedLifetime(guest) { .handled("captures an object") }
+                guest.greet()
+                return .handled("captures an object")
             }
         }
         try navigator.setGlobalHandler { _ in .handled("replaces it") }

@@ -4,17 +4,8 @@ import WaybillTestSupport
 
 @Suite(.timeLimit(.minutes(1)))
 struct LoopLocalTests {
-    /// An object that runs a closure when it is released.
-    private final class Parting: Sendable {
-        let body: @Sendable () -> Void
-
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-
-        deinit { self.body() }
-    }
-
     private final class Holder: Sendable {
-        let value: LoopLocal<Parting?>
+        let value: LoopLocal<Guest?>
 
         init(on eventLoop: EventLoop) { self.value = LoopLocal(nil, on: eventLoop) }
     }
@@ -25,9 +16,9 @@ struct LoopLocalTests {
         let holder = Holder(on: loop)
         let found = Journal<String>()
         await loop.run {
-            let next = Parting {}
+            let next = Guest {}
             holder.value.store(
-                Parting {
+                Guest {
                     found.add(holder.value.load() === next ? "new" : "previous")
                     holder.value.store(nil)
                 }

@@ -104,6 +104,12 @@ final class RawClient: Sendable {
         }
     }
 
+    /// Returns true when the server has received all earlier messages, because it answers a ping after them.
+    func reachesServer() async throws -> Bool {
+        try await self.send(#"{"jsonrpc":"2.0","id":"ping","method":"$/ping"}"#)
+        return try await self.line()?.contains("pong") == true
+    }
+
     /// Waits for some bytes, which may be a part of a line.
     func receiveSome() async throws {
         if let bytes = try await self.connection.read() { self.reader.withLock { $0.append(bytes) } }

@@ -10,17 +10,6 @@ import WaybillTestSupport
 struct ReleaseTests {
     private let bus = MessageBus(configuration: .replacing)
 
-    /// An object that performs a closure when it is released.
-    private final class Guest: Sendable {
-        private let onRelease: @Sendable () -> Void
-
-        init(_ onRelease: @escaping @Sendable () -> Void) { self.onRelease = onRelease }
-
-        deinit { self.onRelease() }
-
-        func greet() {}
-    }
-
     private protocol Greeting: Sendable {}
 
     private struct Greeter: Greeting {
