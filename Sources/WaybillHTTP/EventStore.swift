@@ -107,7 +107,7 @@ final class EventStore: Sendable {
     ///
     /// The first call for a publication and a kind encodes the part. Later calls return the same part.
     func part(_ kind: PartKind, of content: SharedContent, _ encode: () -> ByteBuffer) -> Part {
-        let (shared, forgotten) = self.recent.withLock { recent in
+        let (shared, _) = self.recent.withLock { recent in
             if let shared = recent.first(where: { $0.content == content }) {
                 return (shared, nil as SharedParts?)
             }
@@ -115,8 +115,6 @@ final class EventStore: Sendable {
             recent.append(shared)
             return (shared, recent.count > SharedParts.limit ? recent.removeFirst() : nil)
         }
-        // Release the values here and not under the lock, because their release may run code of the program.
-        withExtendedLifetime(forgotten) {}
         return shared.part(kind) { self.add(encode()) }
     }
 

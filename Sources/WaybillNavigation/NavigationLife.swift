@@ -36,7 +36,7 @@ final class NavigationLife: Sendable {
     private var isThere: Bool { self.state.withLock { $0.close != nil } }
 
     func setResult(_ result: any Sendable) {
-        self.state.withLock { if !$0.isOver { $0.result = result } }
+        _ = self.state.withLock { $0.isOver ? nil : Swift.exchange(&$0.result, with: result) }
     }
 
     /// Begins the lifetime of a destination that is shown.
@@ -63,10 +63,9 @@ final class NavigationLife: Sendable {
 
     /// Ends the lifetime: sends the result to the return URL, and resumes the caller with the result.
     func end() {
-        let (result, waiter) = self.state.withLock { state in
+        let (result, waiter, _) = self.state.withLock { state in
             state.isOver = true
-            state.close = nil
-            return (state.result, state.waiter.take())
+            return (state.result, state.waiter.take(), state.close.take())
         }
         self.message.sendReturn(result)
         waiter?.resume(returning: result)

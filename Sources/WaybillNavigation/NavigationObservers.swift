@@ -55,12 +55,10 @@ final class NavigationObservers: Sendable {
             return state.last
         }
         return { [weak self] in
-            // The observer's closure is released outside the lock.
-            let old = self?.state.withLock { state in
+            _ = self?.state.withLock { state in
                 defer { state.observers.removeAll { $0.number == number } }
                 return state.observers
             }
-            withExtendedLifetime(old) {}
         }
     }
 

@@ -146,10 +146,7 @@ extension Navigator {
         _ handler: @escaping @Sendable (NavigationRequest) async throws -> NavigationDecision
     ) throws(RoutingError) {
         for scheme in schemes { try self.connectUncaught(scheme) }
-        // Release the earlier handler outside of the lock. The deinitializer of an object that it holds may use
-        // the navigator.
-        let earlier = self.rules.withLock { Swift.exchange(&$0.handler, with: handler) }
-        withExtendedLifetime(earlier) {}
+        _ = self.rules.withLock { Swift.exchange(&$0.handler, with: handler) }
     }
 
     /// Observes the destinations that are shown and removed.

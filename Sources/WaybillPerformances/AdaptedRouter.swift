@@ -53,7 +53,10 @@ final class AdaptedRouter<Provided: Sendable, Required: Sendable>: DestinationMa
 
     private func begin(_ provided: Provided, _ adapted: Required) {
         let isValue = !(type(of: adapted as Any) is AnyClass)
-        self.state.withLock { ($0.made, $0.isValue) = (provided, isValue) }
+        _ = self.state.withLock { state in
+            state.isValue = isValue
+            return Swift.exchange(&state.made, with: provided)
+        }
     }
 
     /// Ends the performance.
@@ -61,8 +64,7 @@ final class AdaptedRouter<Provided: Sendable, Required: Sendable>: DestinationMa
     /// After that, only a weak reference to the router's destination is stored. The adapted object keeps the
     /// router's destination alive, and the caller keeps the adapted object alive.
     func endPerformance(isShown: Bool) {
-        // The lock must not be held while the destinations are released.
-        let old = self.state.withLock { state in
+        _ = self.state.withLock { state in
             let old = state
             if isShown, let made = state.made {
                 state.shown = WeakReference(made)
@@ -71,7 +73,6 @@ final class AdaptedRouter<Provided: Sendable, Required: Sendable>: DestinationMa
             state.made = nil
             return old
         }
-        withExtendedLifetime(old) {}
         self.router.endPerformance(isShown: isShown)
     }
 
@@ -86,6 +87,6 @@ final class AdaptedRouter<Provided: Sendable, Required: Sendable>: DestinationMa
     nonisolated(nonsending) func remove(_ destination: Required) async throws {
         guard let shown = self.state.withLock({ $0.shown?.held }) else { return }
         try await self.router.remove(shown)
-        self.state.withLock { ($0.shown, $0.kept) = (nil, nil) }
+        _ = self.state.withLock { ($0.shown.take(), $0.kept.take()) }
     }
 }

@@ -72,11 +72,7 @@ final class PerformObservers: Sendable {
             state.handlers[state.last] = handler
             return state.last
         }
-        return { [weak self] in
-            // The handler is released outside the lock.
-            let removed = self?.state.withLock { $0.handlers.removeValue(forKey: number) }
-            withExtendedLifetime(removed) {}
-        }
+        return { [weak self] in _ = self?.state.withLock { $0.handlers.removeValue(forKey: number) } }
     }
 
     func report(_ event: PerformEvent) {

@@ -33,8 +33,8 @@ public final class SimulatedNode<Contents: Sendable>: Sendable {
     func start() async throws {
         try await self.network.start(self.number) { bus in
             let contents = try await self.startUp(bus)
-            self.state.withLock { $0 = (bus, contents) }
-            self.modules.withLock { $0 = [:] }
+            _ = self.state.withLock { Swift.exchange(&$0, with: (bus, contents)) }
+            _ = self.modules.withLock { Swift.exchange(&$0, with: [:]) }
         }
     }
 
@@ -59,7 +59,7 @@ public final class SimulatedNode<Contents: Sendable>: Sendable {
     /// that it has found. Traps if the node has no such module, because the simulation is wrong then.
     public func module<Module: Waybill.Module>(_ type: Module.Type = Module.self) async -> Module {
         if let module = self.bus.module(of: type) {
-            self.modules.withLock { $0[ObjectIdentifier(type)] = module }
+            _ = self.modules.withLock { $0.updateValue(module, forKey: ObjectIdentifier(type)) }
             return module
         }
         guard let known = self.modules.withLock({ $0[ObjectIdentifier(type)] }) as? Module else {

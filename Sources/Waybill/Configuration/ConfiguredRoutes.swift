@@ -22,9 +22,7 @@ extension BusCore {
     private func bindConfigurations(
         _ change: (inout ConfigurationRegister) -> Void
     ) throws(ConfigurationError) {
-        // Release the earlier configurations outside of the lock. The deinitializer of an object that a
-        // destination holds may use the bus.
-        let (outgoing, earlier) = try self.configured.withLock { register throws(ConfigurationError) in
+        let (outgoing, _) = try self.configured.withLock { register throws(ConfigurationError) in
             var next = register
             change(&next)
             let outgoing = try self.registry.change { table, connections throws(ConfigurationError) in
@@ -40,7 +38,6 @@ extension BusCore {
             }
             return (outgoing, Swift.exchange(&register, with: next))
         }
-        withExtendedLifetime(earlier) {}
         self.retire(outgoing)
     }
 

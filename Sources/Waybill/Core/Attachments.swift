@@ -26,15 +26,10 @@ package final class Attachments: Sendable {
 
     /// Sets a value, which replaces the previous value of the same type, unless the bus has ended.
     package func set<Value: Sendable>(_ value: Value) {
-        // Release the old value outside of the lock, because a deinitializer may use the bus.
-        let old = self.values.withLock { $0?.updateValue(value, forKey: ObjectIdentifier(Value.self)) }
-        withExtendedLifetime(old) {}
+        _ = self.values.withLock { $0?.updateValue(value, forKey: ObjectIdentifier(Value.self)) }
     }
 
-    func removeAll() {
-        let old = self.values.withLock { Swift.exchange(&$0, with: nil) }
-        withExtendedLifetime(old) {}
-    }
+    func removeAll() { _ = self.values.withLock { Swift.exchange(&$0, with: nil) } }
 }
 
 extension MessageBus {

@@ -123,8 +123,7 @@ extension BusCore {
 
     /// Retires the handlers of a stopped loop, which stay registered but receive no more messages.
     private func stop(_ eventLoop: ObjectIdentifier) {
-        let hook = self.hooks.withLock { $0.removeValue(forKey: eventLoop) }
-        withExtendedLifetime(hook) {}
+        _ = self.hooks.withLock { $0.removeValue(forKey: eventLoop) }
         let hidden = self.configured.withLock { $0.hiddenTargets }.flatMap(\.members)
         for handler in self.registry.handlers + self.topics.handlers + hidden
         where ObjectIdentifier(handler.mailbox.eventLoop) == eventLoop {

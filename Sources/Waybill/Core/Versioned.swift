@@ -50,17 +50,13 @@ final class Versioned<Value: VersionedValue>: Sendable {
 
     /// Changes a part of the value that is small, so that loops need not read under the lock afterwards.
     func changeSmallPart<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
-        let change = self.state.withLock { state in
+        self.state.withLock { state in
             let old = (state.value, state.snapshot)
             let result = body(&state.value)
             let generation = self.generation.add(1, ordering: .releasing).newValue
             if state.snapshot != nil { state.snapshot = Snapshot(state.value, generation: generation) }
-            // Release the old values outside the lock. The deinitializer of an object in them may use the
-            // bus.
             return (result: result, old: old)
-        }
-        withExtendedLifetime(change.old) {}
-        return change.result
+        }.result
     }
 
     /// Reads the current value on any thread, without the lock if a copy is worth its cost.

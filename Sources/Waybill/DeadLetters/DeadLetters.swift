@@ -130,11 +130,9 @@ final class DeadLetterObservers: Sendable {
     }
 
     private func forget(_ id: ObjectIdentifier) {
-        let observer = self.state.withLock { state in
+        _ = self.state.withLock { state in
             defer { self.count.store(state.observers.count, ordering: .releasing) }
             return state.observers.removeValue(forKey: id)
         }
-        // Release the observer outside of the lock, because its deinitializer may take the lock.
-        withExtendedLifetime(observer) {}
     }
 }

@@ -30,11 +30,7 @@ public struct ReadinessCheck: Sendable {
     /// Removes the check.
     ///
     /// A second call has no effect.
-    public func cancel() {
-        // Release the check outside of the lock. The deinitializer of an object that it holds may use the bus.
-        let removed = self.core.readinessChecks.withLock { $0.remove(self.number) }
-        withExtendedLifetime(removed) {}
-    }
+    public func cancel() { _ = self.core.readinessChecks.withLock { $0.remove(self.number) } }
 }
 
 /// A condition with its name in a report.

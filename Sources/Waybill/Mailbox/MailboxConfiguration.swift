@@ -146,11 +146,7 @@ extension BusCore {
     }
 
     /// Releases the modules that the configuration of their mailboxes holds.
-    func releaseAllModules() {
-        // Release the modules outside of the lock. Their deinitializers may use the bus.
-        let modules = self.mailboxes.withLock { $0.releaseAllModules() }
-        withExtendedLifetime(modules) {}
-    }
+    func releaseAllModules() { _ = self.mailboxes.withLock { $0.releaseAllModules() } }
 
     fileprivate func makeMailbox(
         of actor: any LoopBound,

@@ -235,12 +235,9 @@ extension BusCore {
         for late in self.exemptExchanges where !exempt.contains(where: { $0 === late }) {
             late.finish(.failed(.shutDown(url: late.url)))
         }
-        let uncaught = self.uncaught.withLock { $0.take() }
-        withExtendedLifetime(uncaught) {}
-        let checks = self.readinessChecks.withLock { $0.takeAll() }
-        withExtendedLifetime(checks) {}
-        // Hidden routes are not in the table, so retire them here. The other values are released outside of
-        // the lock.
+        _ = self.uncaught.withLock { $0.take() }
+        _ = self.readinessChecks.withLock { $0.takeAll() }
+        // Hidden routes are not in the table, so retire them here.
         let configured = self.configured.withLock { Swift.exchange(&$0, with: ConfigurationRegister()) }
         for target in configured.hiddenTargets {
             target.retire(with: RoutingError.shutDown, exempting: exempt)

@@ -60,12 +60,7 @@ final class RouteRegistry: Sendable {
     /// closure must not call the bus.
     func observe(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         let number = self.observers.withLock { $0.add(body) }
-        return { [weak self] in
-            // Release the observer outside the lock. The deinitializer of an object that the observer holds
-            // may use the bus.
-            let removed = self?.observers.withLock { $0.remove(number) }
-            withExtendedLifetime(removed) {}
-        }
+        return { [weak self] in _ = self?.observers.withLock { $0.remove(number) } }
     }
 
     /// Calls the closures that observe changes.

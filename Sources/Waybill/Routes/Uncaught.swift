@@ -26,14 +26,11 @@ extension MessageBus {
         includingPublished: Bool = false,
         _ handler: @escaping @Sendable (Message) -> Void
     ) {
-        // Release the earlier handler outside of the lock. The deinitializer of an object that it holds may
-        // use the bus.
-        let earlier = self.core.uncaught.withLock { uncaught -> UncaughtHandler? in
+        _ = self.core.uncaught.withLock { uncaught -> UncaughtHandler? in
             guard self.core.phase.load(ordering: .relaxed) != .closed else { return nil }
             let handler = UncaughtHandler(includesPublished: includingPublished, body: handler)
             return Swift.exchange(&uncaught, with: handler)
         }
-        withExtendedLifetime(earlier) {}
     }
 }
 

@@ -131,17 +131,9 @@ extension BusCore {
         }
     }
 
-    func endOffer(_ id: Int) {
-        // Release the offer outside of the lock. The deinitializer of an object that an adapter holds may use
-        // the bus.
-        let withdrawn = self.services.withLock { $0.remove(id) }
-        withExtendedLifetime(withdrawn) {}
-    }
+    func endOffer(_ id: Int) { _ = self.services.withLock { $0.remove(id) } }
 
-    func withdrawAll() {
-        let withdrawn = self.services.withLock { Swift.exchange(&$0, with: ServiceRegister()) }
-        withExtendedLifetime(withdrawn) {}
-    }
+    func withdrawAll() { _ = self.services.withLock { Swift.exchange(&$0, with: ServiceRegister()) } }
 
     func service<Service: Sendable>(
         _ type: Service.Type,

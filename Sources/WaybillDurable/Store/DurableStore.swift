@@ -136,12 +136,10 @@ private final class AttachedStores: Sendable {
 
     /// Adds a store, and releases the stores that have been closed, together with their threads.
     func append(_ store: DurableStore) {
-        // The old array is released outside of the lock, because the release of a store runs code.
-        let old = self.stores.withLock { stores in
+        _ = self.stores.withLock { stores in
             defer { stores = stores.filter { $0.engine.closingError == nil } + [store] }
             return stores
         }
-        withExtendedLifetime(old) {}
     }
 }
 
@@ -162,11 +160,7 @@ final class SharedSettings: Sendable {
     /// The bus that handles the messages, which only the engine sets; nil while no bus is attached.
     var bus: MessageBus? {
         get { self.attachedBus.withLock { $0 } }
-        set {
-            // The old value is released outside of the lock, because the release of a bus runs code.
-            let old = self.attachedBus.withLock { Swift.exchange(&$0, with: newValue) }
-            withExtendedLifetime(old) {}
-        }
+        set { _ = self.attachedBus.withLock { Swift.exchange(&$0, with: newValue) } }
     }
 
     /// Changes the policies, unless the closure throws.

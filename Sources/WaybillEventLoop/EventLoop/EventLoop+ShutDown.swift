@@ -144,12 +144,10 @@ struct LoopLifecycle: ~Copyable {
 
     /// Removes a closure that has not run.
     func removeHook(_ id: UInt64) {
-        let removed = self.state.withLock { state -> (@Sendable () -> Void)? in
+        _ = self.state.withLock { state -> (@Sendable () -> Void)? in
             guard let index = state.hooks.firstIndex(where: { $0.id == id }) else { return nil }
             return state.hooks.remove(at: index).body
         }
-        // Release the closure outside the lock, because it may own an object whose `deinit` takes the lock.
-        withExtendedLifetime(removed) {}
     }
 
     /// Removes and returns all closures; from then on, ``addHook(_:)`` rejects closures.

@@ -47,9 +47,7 @@ final class Watchdog: Sendable {
 
     /// Stops sampling a loop.
     func remove(_ core: LoopCore) {
-        let removed = self.state.withLock { $0.entries.removeValue(forKey: ObjectIdentifier(core)) }
-        // Release the loop's core outside the lock.
-        withExtendedLifetime(removed) {}
+        _ = self.state.withLock { $0.entries.removeValue(forKey: ObjectIdentifier(core)) }
     }
 
     private func run() {

@@ -58,9 +58,24 @@ package struct Locked<Value: ~Copyable>: ~Copyable {
     #endif
 
     /// Calls a closure with exclusive access to the value; the closure must not acquire the same lock.
+    ///
+    /// The lock is free when the result is released, even if the caller ignores the result. A closure that
+    /// removes an object of the program from the value must return it, because the object's deinitializer may
+    /// acquire the lock.
     @inlinable
     @inline(__always)
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        let result = try self.exclusively(body)
+        // Without this line, the optimizer may release an ignored result while the lock is held.
+        withExtendedLifetime(result) {}
+        return result
+    }
+
+    @inlinable
+    @inline(__always)
+    borrowing func exclusively<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         #if WAYBILL_PTHREAD_LOCKS

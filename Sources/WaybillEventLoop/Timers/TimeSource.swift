@@ -102,8 +102,6 @@ package final class ManualTime: Sendable {
     }
 
     private func remove(_ key: TimerHeap<@Sendable () -> Void>.Key) {
-        let body = self.state.withLock { $0.heap.remove(key) }
-        // Release the closure outside the lock.
-        withExtendedLifetime(body) {}
+        _ = self.state.withLock { $0.heap.remove(key) }
     }
 }
