@@ -56,6 +56,21 @@ struct ClusterPeerTests {
         }
     }
 
+    @Test func `a call waits for a route that a node shares after the command has joined`() async throws {
+        try await Self.withNode { bus, arguments in
+            let command = try CallCommand.parse(["app://late", "--deadline", "30s"] + arguments)
+            try await command.peer.withPeer { peer in
+                let sharing = Task {
+                    try await Task.sleep(for: .milliseconds(100))
+                    try bus.register("app://late") { _ in 7 }
+                    try bus.share("app://late")
+                }
+                #expect(try await peer.request(command.url, command.options()) == "7")
+                try await sharing.value
+            }
+        }
+    }
+
     @Test func `the call command's exit status is the kind of the failure`() async throws {
         try await Self.withNode { bus, arguments in
             let gate = Gate()
