@@ -27,6 +27,27 @@ struct ClusterSimulations {
         return node
     }
 
+    @Test func `a node notices within three heartbeat intervals that another node has died`() async throws {
+        try await simulate(seeds: 1...50) { world in
+            let server = MemoryServer()
+            let near = try await world.separateNode("near") { bus in
+                try await Self.join(server, as: "near", on: bus)
+            }
+            try await Task.sleep(for: world.random.duration(in: .zero ... .seconds(1)))
+            let far = try await world.separateNode("far") { bus in
+                try await Self.join(server, as: "far", on: bus)
+            }
+            try await Task.sleep(for: world.random.duration(in: .seconds(2) ... .seconds(3)))
+            let id = try #require(near.contents.members.first?.id)
+            far.crash()
+            let start = ContinuousClock.now
+            while near.contents.members.contains(where: { $0.id == id }) {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            #expect(ContinuousClock.now - start <= .milliseconds(3010))
+        }
+    }
+
     @Test func `each call in a cluster with crashing nodes ends once, and is handled at most once`()
         async throws
     {

@@ -267,8 +267,18 @@ extension ClusterCore {
     /// Returns the session with a node or a client, and creates it for the first request.
     private func session(with key: Peer) -> RPCSession {
         if let session = self.sessions[key] { return session }
+        let isMember = if case .node(let id) = key { self.isNode(id) } else { false }
+        let configuration = self.configuration
         var limits = RPCServer.Limits()
-        limits.requestsInFlight = self.configuration.requestsPerNode
+        limits.requestsInFlight = configuration.requestsPerNode
+        limits.requestBytesInFlight = configuration.requestBytesPerNode
+        if !isMember {
+            limits.requestsInFlight = min(limits.requestsInFlight, configuration.requestsOfClients)
+            limits.requestBytesInFlight = min(
+                limits.requestBytesInFlight,
+                configuration.requestBytesOfClients
+            )
+        }
         // The bus does not know when a client disconnects, so a subscription would never end. Clients can
         // subscribe to NATS subjects instead, and nodes do not subscribe.
         limits.subscriptions = 0
@@ -278,10 +288,6 @@ extension ClusterCore {
             case .node(let id): (self.name(of: id), self.subjects.inbox(id, 0), true)
             case .client(let reply): (reply.text, reply.text, false)
             }
-        let isMember = if case .node(let id) = key { self.isNode(id) } else { false }
-        if !isMember {
-            limits.requestsInFlight = min(limits.requestsInFlight, self.configuration.requestsOfClients)
-        }
         let reply = self.subjects.node(self.id)
         let transport = self.transport
         let onAnswer: @Sendable () -> Void = { [weak self] in

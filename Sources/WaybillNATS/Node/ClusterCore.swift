@@ -76,7 +76,7 @@ actor ClusterCore: RPCCaller {
     /// Whether ``run()`` was called and has not returned.
     private var isRunning = false
     private var watch: ScheduledTimer?
-    private var lastBeat: ContinuousClock.Instant?
+    private var lastWatch: ContinuousClock.Instant?
 
     /// The node or client at the other end of a session.
     enum Peer: Hashable {
@@ -238,7 +238,7 @@ extension ClusterCore {
             try? await self.eventLoop.clock.sleep(for: .milliseconds(5))
         }
         self.watch.take()?.cancel()
-        self.lastBeat = nil
+        self.lastWatch = nil
         self.phase = .left
         self.loseAll("this node has left the cluster")
         self.registration.take()?.cancel()
@@ -363,30 +363,43 @@ extension ClusterCore {
     }
 
     /// Schedules the next heartbeat, which also removes the nodes that are silent.
+    /// Schedules the next heartbeat, and a further watch for silent nodes half an interval before it.
+    ///
+    /// A node is dead after a silence of 2.5 intervals, so the other nodes notice its end within 3 intervals.
     private func scheduleBeat() {
-        let interval = Duration.milliseconds(self.interval)
-        self.watch = self.eventLoop.schedule(at: Deadline(after: interval, by: self.eventLoop.time)) {
-            [weak self] in
-            self?.assumeOnLoop { $0.beat() }
+        self.afterHalfInterval { core in
+            core.dropSilentNodes()
+            core.afterHalfInterval { $0.beat() }
         }
-        self.lastBeat = self.now
+    }
+
+    private func afterHalfInterval(_ body: @escaping @Sendable (isolated ClusterCore) -> Void) {
+        let deadline = Deadline(after: .milliseconds(self.interval) / 2, by: self.eventLoop.time)
+        self.watch = self.eventLoop.schedule(at: deadline) { [weak self] in
+            self?.assumeOnLoop { body($0) }
+        }
     }
 
     private func beat() {
-        let interval = Duration.milliseconds(self.interval)
-        // While its loop was blocked or it had no server, this node received no messages. The silence of
-        // another node then does not mean that the other node is dead.
-        if let last = self.lastBeat, self.now - last > interval * 2 || !self.isConnected {
-            self.state.withLock { $0.hearAll(at: self.now) }
-        }
         self.scheduleBeat()
         self.announce(.beat)
+        self.dropSilentNodes()
+        self.sweepSessions()
+    }
+
+    private func dropSilentNodes() {
+        // While its loop was blocked or it had no server, this node received no messages. The silence of
+        // another node then does not mean that the other node is dead.
+        let limit = Duration.milliseconds(self.interval) * 1.5
+        if let last = self.lastWatch, self.now - last > limit || !self.isConnected {
+            self.state.withLock { $0.hearAll(at: self.now) }
+        }
+        self.lastWatch = self.now
         let (lost, gone) = self.state.withLock { $0.expire(at: self.now) }
         for member in lost {
             self.noteLoss(of: member, "has not sent a heartbeat in time")
             self.lose(member, "has not sent a heartbeat in time")
         }
         for member in gone { self.lose(member, "has left") }
-        self.sweepSessions()
     }
 }

@@ -21,9 +21,9 @@ internal import WaybillRouting
 /// Another node receives the correlation ID, the headers, the hops (the number of routed messages that led to
 /// the message), the remaining time and the cancellation of a message. Progress replies and their answers are
 /// also sent. A failure keeps its code, route and module. When a node dies, the other nodes notice this
-/// within three seconds, and requests that wait for the node fail with `unreachable`. A request that a
-/// handler may have received is not sent again. <doc:ScalingOut> describes the costs of a cluster and the
-/// guarantees that a cluster does not give.
+/// within three heartbeat intervals, and requests that wait for the node fail with `unreachable`. A request
+/// that a handler may have received is not sent again. <doc:ScalingOut> describes the costs of a cluster and
+/// the guarantees that a cluster does not give.
 public final class ClusterNode: Sendable {
     /// The settings of a node.
     ///
@@ -62,6 +62,13 @@ public final class ClusterNode: Sendable {
 
         /// The maximum number of unanswered requests from one other node; 65,536 by default.
         public var requestsPerNode = 65_536
+
+        /// The maximum number of bytes in the unanswered requests from one other node, and in its publications
+        /// that have not reached all subscribers; 64 MiB by default.
+        ///
+        /// The two sums are separate. A request that exceeds the limit fails with `mailboxFull`, and a
+        /// publication is dropped and logged.
+        public var requestBytesPerNode = 64 << 20
 
         /// The maximum number of unanswered requests and events from all other nodes; 262,144 by default.
         ///

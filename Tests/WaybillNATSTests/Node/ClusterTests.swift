@@ -434,6 +434,27 @@ struct ClusterTests {
         }
     }
 
+    @Test func `a node handles many large requests of another node at the same time`() async throws {
+        try await withCluster(.memory) { cluster in
+            let gate = Gate()
+            let far = try await cluster.node("far", heartbeat: .seconds(10)) { bus in
+                try bus.share("app://large/**")
+                try bus.register("app://large/keep") { _ async in await gate.wait() }
+            }
+            let near = try await cluster.node("near", heartbeat: .seconds(10))
+            #expect(await near.knows("app://large/keep"))
+            let text = String(repeating: "x", count: 900_000)
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<20 {
+                    group.addTask { try await near.bus.route("app://large/keep", parameters: ["text": text]) }
+                }
+                #expect(await eventually { far.bus.statistics.inFlight == 20 })
+                gate.open()
+                try await group.waitForAll()
+            }
+        }
+    }
+
     @Test(arguments: TestCluster.Kind.allCases)
     func `a message that is too large fails at its sender`(kind: TestCluster.Kind) async throws {
         try await withCluster(kind) { cluster in
