@@ -53,7 +53,10 @@ public struct Faults: Sendable {
     /// No other way of the library delivers a message twice by itself.
     public var duplication: Double
 
-    /// The probability that the caller of a message on another node is cancelled, from 0 to 1.
+    /// The probability that the caller of a message to another node is cancelled, from 0 to 1.
+    ///
+    /// The caller fails with `cancelled`, and the task of the handler is cancelled, up to eight seconds after
+    /// the request was sent.
     public var cancellation: Double
 
     /// The rate at which the connections of other nodes and clients to a node end.

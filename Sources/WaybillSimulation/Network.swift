@@ -294,12 +294,17 @@ extension Network {
             reply.onCancel { task.cancel() }
         }
         if self.simulator.choose(.failure, below: 2, odds: self.simulator.faults.cancellation) == 1 {
-            reply.cancel()
+            self.simulator.afterDelay(self.cancellationDelay()) { message.endAsCancelled() }
         }
         let value = try await reply.value()
         // If the value was sent or forwarded, this call has no effect.
         message.declineReturn()
         return value
+    }
+
+    /// Returns the time after which a caller is cancelled, up to eight seconds.
+    private func cancellationDelay() -> Duration {
+        .milliseconds((1 << self.simulator.choose(.failure, below: 14, odds: 0.9)) - 1)
     }
 
     /// Returns the request that a receiver gets for a message of another node.

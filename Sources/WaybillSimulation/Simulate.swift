@@ -39,12 +39,14 @@ public func simulate(
     _ body: @escaping @Sendable (World) async throws -> Void
 ) async throws {
     let simulation = Simulation(faults: faults, schedule: schedule, limits: limits, body)
-    for seed in seeds {
+    for (count, seed) in seeds.enumerated() {
         try Task.checkCancellation()
         let run = await simulation.run(seed)
         if let cause = run.failure { throw await simulation.failure(of: run, seed: seed, cause: cause) }
-        // One passing seed in a hundred runs again, to find code that cannot be repeated.
-        if seed % 100 == 0, let error = await simulation.difference(from: run, seed: seed) { throw error }
+        // The first passing seed and every hundredth one run again, to find code that cannot be repeated.
+        if count.isMultiple(of: 100), let error = await simulation.difference(from: run, seed: seed) {
+            throw error
+        }
     }
 }
 
@@ -242,6 +244,9 @@ extension Simulation {
     func difference(from run: Run, seed: UInt64) async -> SimulationFailure? {
         if case .escape = run.failure { return nil }
         let second = await self.run(seed)
+        if let cause = second.failure, case .escape = cause {
+            return self.report(second, seed: seed, cause: cause)
+        }
         guard let difference = run.trace.difference(from: second.trace) else { return nil }
         return self.report(second, seed: seed, cause: .notRepeatable(difference))
     }

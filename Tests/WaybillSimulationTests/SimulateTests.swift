@@ -83,6 +83,12 @@ struct SimulateTests {
         #expect(second.elapsed == first.elapsed)
     }
 
+    @Test func `the first seed that passes runs twice, to find code that cannot be repeated`() async throws {
+        let first = Journal<Int>()
+        try await simulate(seeds: 5...7) { world in first.add(world.random.int(in: 0...1_000_000)) }
+        #expect(first.entries.count == 4 && first.entries[0] == first.entries[1])
+    }
+
     @Test func `a simulation failure prints its faults as source`() async throws {
         let texts: [(Faults, String)] = [
             (.none, ""),

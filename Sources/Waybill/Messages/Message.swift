@@ -191,6 +191,11 @@ extension Message: CustomStringConvertible {
     }
 }
 
+extension Message {
+    /// Ends an awaited message whose handler may suspend, as if its caller had been cancelled.
+    package func endAsCancelled() { self.exchange?.cancel() }
+}
+
 /// Copies of a message that a middleware can pass on.
 extension Message {
     /// Returns a copy of the message with more parameters, which replace existing parameters of the same
