@@ -236,9 +236,10 @@ public final class Performance<Destination: Sendable>: Sendable {
     }
 
     private func end(_ destination: Destination?) {
-        let change = self.progress.withLock { progress in
+        let (change, _) = self.progress.withLock { progress in
+            let old = progress.holder
             progress.holder = destination.map { WeakReference($0) }
-            return progress.machine.finish()
+            return (progress.machine.finish(), old)
         }
         self.report(change)
     }
@@ -259,11 +260,13 @@ public final class Performance<Destination: Sendable>: Sendable {
 
     /// Changes the state if the destination has been released.
     private func notice() {
-        let change = self.progress.withLock { progress -> PerformMachine.Change? in
-            guard let holder = progress.holder, holder.held == nil else { return nil }
-            guard let change = progress.machine.lose() else { return nil }
+        // The closure returns the destination that it has found, because another thread may release it now.
+        let (change, _) = self.progress.withLock { progress -> (PerformMachine.Change?, Destination?) in
+            guard let holder = progress.holder else { return (nil, nil) }
+            if let held = holder.held { return (nil, held) }
+            guard let change = progress.machine.lose() else { return (nil, nil) }
             progress.holder = nil
-            return change
+            return (change, nil)
         }
         if let change { self.report(change) }
     }

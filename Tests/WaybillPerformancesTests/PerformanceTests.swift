@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import Waybill
 import WaybillPerformances
@@ -37,6 +38,20 @@ struct PerformanceTests {
             ]
         )
         withExtendedLifetime(player) {}
+    }
+
+    @Test func `a replaced value may hold an object whose deinit reads the state`() async throws {
+        let states = Journal<PerformState>()
+        let current = Mutex<Performance<Ticket>?>(nil)
+        try self.bus.provide(
+            Ticket.self,
+            by: TicketRouter { if let state = current.withLock({ $0 })?.state { states.add(state) } }
+        )
+        let performance = try self.bus.performance(of: Ticket.self)
+        current.withLock { $0 = performance }
+        for _ in 0..<2 { _ = try await performance.perform() }
+        #expect(states.entries == [.routed])
+        current.withLock { $0 = nil }
     }
 
     @Test(arguments: ["make", "prepare", "check"])
@@ -168,6 +183,18 @@ struct PerformanceTests {
 }
 
 private struct Jam: Error {}
+
+private struct Ticket: Sendable {
+    let guest: Guest
+}
+
+private struct TicketRouter: ServiceRouter {
+    let onRelease: @Sendable () -> Void
+
+    nonisolated(nonsending) func makeDestination() async throws -> Ticket? {
+        Ticket(guest: Guest(self.onRelease))
+    }
+}
 
 private struct TextRouter: ServiceRouter {
     nonisolated(nonsending) func makeDestination() async throws -> String? { "text" }

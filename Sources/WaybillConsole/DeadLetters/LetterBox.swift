@@ -94,7 +94,7 @@ final class LetterBox: Sendable {
         guard isKept else { return }
         // This call is outside the lock, because it runs code of the program's types.
         let shown = self.shown(letter, time)
-        self.state.withLock { $0.keep(shown, key, bytes: self.bytes, limit: Self.letterLimit) }
+        _ = self.state.withLock { $0.keep(shown, key, bytes: self.bytes, limit: Self.letterLimit) }
     }
 
     private func shown(_ letter: DeadLetter, _ time: Double) -> Letter {
@@ -156,21 +156,32 @@ final class LetterBox: Sendable {
 }
 
 extension LetterBox.State {
-    mutating func keep(_ letter: LetterBox.Letter, _ key: LetterBox.Key, bytes: Int, limit: Int) {
-        guard self.groups[key] != nil else { return }
+    /// Keeps a letter, and returns the letters that are dropped to make room.
+    mutating func keep(
+        _ letter: LetterBox.Letter,
+        _ key: LetterBox.Key,
+        bytes: Int,
+        limit: Int
+    ) -> [LetterBox.Letter] {
+        guard self.groups[key] != nil else { return [] }
+        var dropped: [LetterBox.Letter?] = []
         self.groups[key]?.letters.append(letter)
         self.grow(key, by: letter.size)
-        if let count = self.groups[key]?.letters.count, count > limit { self.dropOldest(of: key) }
+        if let count = self.groups[key]?.letters.count, count > limit {
+            dropped.append(self.takeOldest(of: key))
+        }
         while self.size > bytes, let largest = self.groups.max(by: { $0.value.size < $1.value.size })?.key,
             self.groups[largest]?.letters.isEmpty == false
         {
-            self.dropOldest(of: largest)
+            dropped.append(self.takeOldest(of: largest))
         }
+        return dropped.compactMap(\.self)
     }
 
-    private mutating func dropOldest(of key: LetterBox.Key) {
-        guard let oldest = self.groups[key]?.letters.popFirst() else { return }
-        self.grow(key, by: -oldest.size)
+    private mutating func takeOldest(of key: LetterBox.Key) -> LetterBox.Letter? {
+        let oldest = self.groups[key]?.letters.popFirst()
+        if let oldest { self.grow(key, by: -oldest.size) }
+        return oldest
     }
 
     private mutating func grow(_ key: LetterBox.Key, by size: Int) {

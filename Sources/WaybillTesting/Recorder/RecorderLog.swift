@@ -61,9 +61,9 @@ final class RecorderLog: Sendable {
     }
 
     func clear() {
-        self.state.withLock { state in
-            state.messages = []
+        _ = self.state.withLock { state in
             state.places = [:]
+            return Swift.exchange(&state.messages, with: [])
         }
     }
 

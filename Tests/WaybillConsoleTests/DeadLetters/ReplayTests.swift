@@ -50,6 +50,28 @@ struct ReplayTests {
         }
     }
 
+    @Test func `a dropped letter may hold an object whose deinit causes a dead letter`() async throws {
+        let configuration = WaybillConsole.Configuration.quiet {
+            $0.allowsActions = true
+            $0.memoryLimit = 1 << 20
+        }
+        try await ConsoleTestServer.run(self.bus, configuration) { server in
+            let released = Tally()
+            let filler = String(repeating: "x", count: 20_000)
+            for _ in 0..<100 {
+                let guest = Guest { [bus] in
+                    // An invalid URL causes a dead letter within the call.
+                    bus.send("")
+                    released.add()
+                }
+                self.bus.send("app://nowhere", parameters: ["guest": guest, "filler": filler])
+            }
+            #expect(await eventually { released.count >= 10 })
+            #expect(await eventually { self.bus.statistics.deadLettered == 100 + released.count })
+            _ = try #require(try await server.get("api/deadletters").json)
+        }
+    }
+
     @Test
     func `a replayed dead letter has all its parts, and refers to the original`() async throws {
         let log = Journal<String>()

@@ -32,6 +32,15 @@ struct MessageRecorderTests {
         #expect(try message.value(as: Int.self) == 3)
     }
 
+    @Test func `the message recorder may release an object whose deinit causes a dead letter`() async throws {
+        let bus = self.bus
+        try bus.register("app://guest") { _ in Guest { bus.send("") } }
+        try await bus.route("app://guest")
+        self.recorder.clear()
+        #expect(self.recorder.messages.map(\.url) == [""])
+        bus.unregister("app://guest")
+    }
+
     @Test func `the message recorder has failures with their reasons`() async throws {
         try self.bus.register("app://broken") { message in try message.parameters.require("uid", as: Int.self)
         }
