@@ -82,7 +82,7 @@ extension ConfigurationRegister {
     /// Removes the bound routes from a table, and inserts the routes that the bound routes hid.
     ///
     /// Returns the targets of hidden routes that cannot be restored, because code has unregistered or
-    /// replaced the configured route.
+    /// replaced the configured route, or has registered a route that matches the same URLs.
     private mutating func takeOut(
         of table: inout RouteTable<Target>
     ) throws(ConfigurationError) -> [Target] {
@@ -104,6 +104,10 @@ extension ConfigurationRegister {
         self.restored = self.restored.filter { table.route($0.value) != nil }
         for hidden in hidden.sorted(by: { $0.route.pattern.text < $1.route.pattern.text }) {
             let route = hidden.route
+            guard !table.hasRival(of: route.pattern) else {
+                dropped.append(hidden.target)
+                continue
+            }
             do throws(RoutingError) {
                 self.restored[hidden.id] = try table.insert(
                     route.pattern,

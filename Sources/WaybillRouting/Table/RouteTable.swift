@@ -174,6 +174,9 @@ extension RouteTable {
         return removed
     }
 
+    /// Returns whether the pattern of a route equals a pattern apart from the names of values.
+    package func hasRival(of pattern: RoutePattern) -> Bool { !self.trie.rivals(of: pattern).isEmpty }
+
     /// Removes all routes of a scheme, and unregisters the scheme.
     ///
     /// - Returns: The handlers of the routes.

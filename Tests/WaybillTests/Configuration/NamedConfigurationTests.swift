@@ -115,6 +115,19 @@ struct NamedConfigurationTests {
         #expect(try await first.value == "code")
     }
 
+    @Test func `a hidden route that matches the URLs of a later route from code does not return`()
+        async throws
+    {
+        let bus = MessageBus(configuration: .quiet(by: Self.replacing))
+        try bus.register("a(/b)") { _ in "earlier" }
+        try bus.load(["a": "X"], destinations: ["X": Self.says("X")])
+        let later = try bus.register("a/b") { _ in "later" }
+        try bus.load([:])
+        #expect(try await Self.answer(of: bus) == "later")
+        later.cancel()
+        #expect(try await Self.answer(of: bus) == nil)
+    }
+
     @Test
     func `a route that code registers over a configured one is used until the next load`()
         async throws
