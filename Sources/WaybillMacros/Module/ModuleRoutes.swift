@@ -62,6 +62,13 @@ struct ModuleRoutes {
                     at: condition
                 )
             } else if let function = member.decl.as(FunctionDeclSyntax.self),
+                let second = function.attributes.all(named: "Route").dropFirst().first
+            {
+                reporter.report(
+                    "a method is one route: write a second method for another URL, and call this method in it",
+                    at: second
+                )
+            } else if let function = member.decl.as(FunctionDeclSyntax.self),
                 let attribute = function.attributes.first(named: "Route"),
                 let method = RouteMethod(function, attribute: attribute, of: module, reporter: reporter),
                 isFree(method, branches)

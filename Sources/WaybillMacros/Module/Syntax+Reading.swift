@@ -14,8 +14,10 @@ extension AttributeSyntax {
 }
 
 extension AttributeListSyntax {
-    func first(named name: String) -> AttributeSyntax? {
-        self.lazy.compactMap { $0.as(AttributeSyntax.self) }.first { $0.plainName == name }
+    func first(named name: String) -> AttributeSyntax? { self.all(named: name).first }
+
+    func all(named name: String) -> [AttributeSyntax] {
+        self.compactMap { $0.as(AttributeSyntax.self) }.filter { $0.plainName == name }
     }
 
     /// Returns the `#if` in the list that contains an attribute with a name; nil if there is none.

@@ -38,24 +38,25 @@ extension RouteMethod {
             )
             return false
         }
-        return self.checkAvailability(function, reporter)
+        return function.checkAvailability(of: "a route", calledBy: "Module", reporter)
     }
+}
 
-    /// Checks that the generated code can call the method without an error or a warning.
-    private static func checkAvailability(_ function: FunctionDeclSyntax, _ reporter: Reporter) -> Bool {
-        for attribute in function.attributes.lazy.compactMap({ $0.as(AttributeSyntax.self) })
-        where attribute.plainName == "available" {
+extension FunctionDeclSyntax {
+    /// Checks that the code that a macro generates can call the method without an error or a warning.
+    func checkAvailability(of kind: String, calledBy macro: String, _ reporter: Reporter) -> Bool {
+        for attribute in self.attributes.all(named: "available") {
             let words = attribute.arguments?.as(AvailabilityArgumentListSyntax.self)?.map(
                 \.argument.trimmedDescription
             )
             if words?.contains("unavailable") == true {
-                reporter.report("a route cannot be unavailable, since messages call it", at: attribute)
+                reporter.report("\(kind) cannot be unavailable, since messages call it", at: attribute)
                 return false
             }
             if words?.contains(where: { $0.hasPrefix("deprecated") }) == true {
                 reporter.report(
-                    "a route cannot be deprecated: the compiler would warn of the call that `@Module` writes; "
-                        + "write in the documentation comment that the route is deprecated",
+                    "\(kind) cannot be deprecated: the compiler would warn of the call that `@\(macro)` writes; "
+                        + "write in the documentation comment that the method is deprecated",
                     at: attribute
                 )
                 return false

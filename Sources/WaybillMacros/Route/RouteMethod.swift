@@ -96,12 +96,24 @@ struct RouteMethod {
             }
             path = text
         }
+        let pattern: RoutePattern
         do throws(RoutingError) {
-            return (try RoutePattern(RoutePath.pattern(path, below: module.url)), place)
+            pattern = try RoutePattern(RoutePath.pattern(path, below: module.url))
         } catch {
             reporter.report(error.message, at: place)
             return nil
         }
+        for (sign, reason) in [
+            ("?", "the parameters of the method are read from the query"),
+            ("#", "a fragment is a return URL"),
+        ] as [(Unicode.Scalar, String)] where path.unicodeScalars.contains(sign) && pattern.hasLiteral(sign) {
+            reporter.report(
+                "a path ends before `\(sign)`, because \(reason): remove `\(sign)` and the text after it",
+                at: place
+            )
+            return nil
+        }
+        return (pattern, place)
     }
 
     /// Checks that the method reads every value that the path captures.

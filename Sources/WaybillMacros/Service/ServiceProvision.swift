@@ -69,8 +69,10 @@ struct ServiceProvision {
     }
 
     private var isDeclared: Bool {
-        self.module.actor.memberBlock.members.contains {
-            $0.decl.as(VariableDeclSyntax.self)?.names.contains("services") == true
+        self.module.actor.memberBlock.members.contains { member in
+            guard let property = member.decl.as(VariableDeclSyntax.self) else { return false }
+            return property.names.contains("services")
+                && property.modifiers.contains { $0.name.text == "static" }
         }
     }
 

@@ -75,7 +75,7 @@ struct ServiceRequirement {
             )
             return false
         }
-        return true
+        return function.checkAvailability(of: "a service's method", calledBy: "Service", reporter)
     }
 
     /// Checks that a closure is escaping, because a message stores the closure.

@@ -23,11 +23,11 @@ struct ServiceWriter {
         return """
             \(self.head)/// A proxy that calls a ``\(self.service.name)`` with messages.
             nonisolated \(self.service.access)struct \(self.proxyName): \(self.service.name) {
-                private let methods: Waybill.ServiceMethods
+                private let waybillMethods: Waybill.ServiceMethods
 
                 /// Creates a proxy for the provider at an endpoint.
                 \(access)init(_ endpoint: Waybill.ServiceEndpoint) {
-                    self.methods = endpoint.methods(\(names.joined(separator: ", ")))
+                    self.waybillMethods = endpoint.methods(\(names.joined(separator: ", ")))
                 }\(calls)
             }
             """
@@ -42,7 +42,7 @@ struct ServiceWriter {
         let reply = self.reply(requirement).map { "reply: \($0)" } ?? "as: \(requirement.replyMetatype)"
         // The compiler reports a value that is not `Sendable` at the call of `with` for this value.
         let body = lines.firstKnown.mapping(
-            "try await self.methods.call(\(index), \(list), \(reply))"
+            "try await self.waybillMethods.call(\(index), \(list), \(reply))"
         )
         let signature = requirement.function.signature.trimmedDescription
         return """

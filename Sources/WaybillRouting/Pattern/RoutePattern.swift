@@ -85,6 +85,24 @@ extension RoutePattern {
         return expansions.map(\.variants) == self.variants.map { [$0] } ? expansions : [self]
     }
 
+    /// Returns whether the literal text of the pattern contains a character of ASCII.
+    package func hasLiteral(_ character: Unicode.Scalar) -> Bool {
+        self.variants.joined().contains { segment in
+            switch segment {
+            case .literal(let text): text.contains(UInt8(ascii: character))
+            case .compound(let pieces):
+                pieces.contains { piece in
+                    if case .literal(let text) = piece {
+                        text.contains(UInt8(ascii: character))
+                    } else {
+                        false
+                    }
+                }
+            case .placeholder, .any, .rest: false
+            }
+        }
+    }
+
     /// The number of literal segments of the longest variant.
     package var literalCount: Int { self.variants.first?.count { $0.isLiteral } ?? 0 }
 }

@@ -111,7 +111,20 @@ struct RouteMisuseTests {
         (
             "@available(*, deprecated, message: \"\") @Route func x() {}", 1,
             "a route cannot be deprecated: the compiler would warn of the call that `@Module` writes; "
-                + "write in the documentation comment that the route is deprecated"
+                + "write in the documentation comment that the method is deprecated"
+        ),
+        (
+            "@Route @Route(\"/y\") func x() {}", 8,
+            "a method is one route: write a second method for another URL, and call this method in it"
+        ),
+        (
+            "@Route(\"/x?y=:y\") func x(y: Int) {}", 8,
+            "a path ends before `?`, because the parameters of the method are read from the query: remove `?` "
+                + "and the text after it"
+        ),
+        (
+            "@Route(\"/x#y\") func x() {}", 8,
+            "a path ends before `#`, because a fragment is a return URL: remove `#` and the text after it"
         ),
     ])
     func `a route on a method that no message can call is an error`(

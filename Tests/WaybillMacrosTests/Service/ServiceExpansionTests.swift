@@ -28,11 +28,11 @@ struct ServiceExpansionTests {
 
                 /// A proxy that calls a ``TimeService`` with messages.
                 nonisolated public struct TimeServiceProxy: TimeService {
-                    private let methods: Waybill.ServiceMethods
+                    private let waybillMethods: Waybill.ServiceMethods
 
                     /// Creates a proxy for the provider at an endpoint.
                     public init(_ endpoint: Waybill.ServiceEndpoint) {
-                        self.methods = endpoint.methods("time", "reset")
+                        self.waybillMethods = endpoint.methods("time", "reset")
                     }
 
                     /// The reply types of the methods.
@@ -45,12 +45,12 @@ struct ServiceExpansionTests {
                     }
 
                     public nonisolated(nonsending) func time(in city: String, offset: Int?) async throws -> Date {
-                        try await self.methods.call(0, Waybill.ServiceArguments().with("city", city).with("offset", offset), reply: TimeServiceProxy.ReplyTypes.time.self)
+                        try await self.waybillMethods.call(0, Waybill.ServiceArguments().with("city", city).with("offset", offset), reply: TimeServiceProxy.ReplyTypes.time.self)
                     }
 
                     @discardableResult
                     public nonisolated(nonsending) func reset() async throws {
-                        try await self.methods.call(1, Waybill.ServiceArguments(), as: Void.self)
+                        try await self.waybillMethods.call(1, Waybill.ServiceArguments(), as: Void.self)
                     }
                 }
 
@@ -114,11 +114,11 @@ struct ServiceExpansionTests {
 
                 /// A proxy that calls a ``Nothing`` with messages.
                 nonisolated fileprivate struct NothingProxy: Nothing {
-                    private let methods: Waybill.ServiceMethods
+                    private let waybillMethods: Waybill.ServiceMethods
 
                     /// Creates a proxy for the provider at an endpoint.
                     init(_ endpoint: Waybill.ServiceEndpoint) {
-                        self.methods = endpoint.methods()
+                        self.waybillMethods = endpoint.methods()
                     }
                 }
 

@@ -134,6 +134,22 @@ struct ServiceMisuseTests {
         )
     }
 
+    @Test func `a service's method that is deprecated is an error`() {
+        expectMisuse(
+            of:
+                "@Service(\"app://a\")\nprotocol A: Sendable {\n@available(*, deprecated) func a() async throws\n}",
+            [
+                DiagnosticSpec(
+                    message:
+                        "a service's method cannot be deprecated: the compiler would warn of the call that "
+                        + "`@Service` writes; write in the documentation comment that the method is deprecated",
+                    line: 3,
+                    column: 1
+                )
+            ]
+        )
+    }
+
     @Test
     func `a service's method with a typed throw is an error with a fix`() {
         self.expectRefusal(

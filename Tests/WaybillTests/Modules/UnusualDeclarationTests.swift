@@ -22,14 +22,19 @@ package protocol NamedService: Sendable {
 @Service("app://counting")
 package protocol CountingService: Sendable {
     func count() async throws -> Int
+    func methods() async throws -> [String]
 }
 
 /// A module whose services stand in a composition.
 @Module("app://composed")
 private actor Composed: NamedService & CountingService {
+    /// A property with the name of a generated static property.
+    private let services = ["count"]
+
     func value() -> Names.Value { Names.Value(number: 7) }
     func add(_ provider: Names.Provider) -> String { provider.name }
     func count() -> Int { 1 }
+    func methods() -> [String] { self.services }
 }
 
 package enum Shop {}
@@ -51,7 +56,9 @@ struct UnusualDeclarationTests {
     @Test func `services in a composition are provided`() async throws {
         let bus = MessageBus()
         try await bus.install { Composed() }
-        #expect(try await bus.service((any CountingService).self).count() == 1)
+        let counting = try bus.service((any CountingService).self)
+        #expect(try await counting.count() == 1)
+        #expect(try await counting.methods() == ["count"])
         let service = try bus.service((any NamedService).self)
         #expect(try await service.value().number == 7)
         #expect(try await service.add(Names.Provider(name: "a")) == "a")
