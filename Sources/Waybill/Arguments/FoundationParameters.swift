@@ -6,14 +6,13 @@ public import WaybillRouting
 extension Date: URLParameter {
     /// Creates a date from a point in time in ISO 8601.
     public init?(urlParameter: String) {
-        // Parse the fraction separately, because it may have more digits than milliseconds.
-        let fraction = urlParameter.drop { $0 != "." }.dropFirst().prefix { $0.isASCII && $0.isNumber }
-        let hasFraction = urlParameter.contains(".")
-        guard !fraction.isEmpty || !hasFraction else { return nil }
-        let digits = hasFraction ? ".\(fraction)" : ""
-        let whole = urlParameter.replacing(digits, with: "", maxReplacements: 1)
-        guard let date = try? Date.ISO8601FormatStyle().parse(whole) else { return nil }
-        let seconds = date.timeIntervalSinceReferenceDate + (Double("0.\(fraction)") ?? 0)
+        // The format style ignores characters after the point in time. The fraction may have more digits than
+        // milliseconds.
+        let form = /([0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9:]{8})(?:\.([0-9]+))?(Z|[+-][0-9]{2}(?::?[0-9]{2})?)/
+        guard let (_, whole, fraction, zone) = urlParameter.wholeMatch(of: form)?.output,
+            let date = try? Date.ISO8601FormatStyle().parse("\(whole)\(zone)")
+        else { return nil }
+        let seconds = date.timeIntervalSinceReferenceDate + (fraction.flatMap { Double("0.\($0)") } ?? 0)
         self.init(timeIntervalSinceReferenceDate: seconds)
     }
 

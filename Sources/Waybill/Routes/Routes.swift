@@ -122,12 +122,14 @@ public struct RouteDescription: Sendable, Hashable {
 
         /// Whether a message without the parameter fails.
         public var isRequired: Bool {
-            self.defaultValue == nil && !self.isOptional && !self.isArray
+            if self.defaultValue != nil { return false }
+            if let type = self.valueType { return !Parameters.hasAbsentValue(type) }
+            return !self.isOptional && !self.isArray
         }
 
         private var isOptional: Bool { self.type.hasSuffix("?") || self.type.hasPrefix("Optional<") }
 
-        /// Whether the type is an array.
+        /// Whether the text of the type is an array type.
         ///
         /// The text of a dictionary type also has brackets, but it has a colon inside the outer brackets.
         private var isArray: Bool {

@@ -17,6 +17,11 @@ extension Parameters {
         try ArgumentReader(self, name).read(Value?.self) ?? value()
     }
 
+    /// Returns whether a type has a value for a missing parameter, as an Optional and most arrays have.
+    package static func hasAbsentValue(_ type: any Any.Type) -> Bool {
+        (type as? any CompoundArgument.Type)?.absent != nil
+    }
+
     private static func absent<Compound: CompoundArgument, Value>(
         _ type: Compound.Type,
         as: Value.Type
@@ -31,8 +36,7 @@ extension Parameters {
 ///
 /// A value that was passed with the call takes precedence, and the description of this value is never read. A
 /// text from the path or the query is read according to the type's conformance: ``URLParameter``,
-/// `LosslessStringConvertible`, or `RawRepresentable` with a raw value that is `LosslessStringConvertible`.
-/// An Optional is read as the type that it wraps, and an array is read element by element.
+/// `LosslessStringConvertible`, or `RawRepresentable` with a raw value that conforms to one of the two. An Optional is read as the type that it wraps, and an array is read element by element.
 struct ArgumentReader {
     let parameters: Parameters
     let name: String
@@ -93,7 +97,10 @@ extension ArgumentReader {
             return type.init(text) as? Value
         }
         guard let type = type as? any RawRepresentable.Type else { return nil }
-        return self.raw(type) { ($0 as? any LosslessStringConvertible.Type)?.init(text) } as? Value
+        return self.raw(type) { rawType in
+            if let type = rawType as? any URLParameter.Type { return type.init(urlParameter: text) }
+            return (rawType as? any LosslessStringConvertible.Type)?.init(text)
+        } as? Value
     }
 
     private static func raw<Raw: RawRepresentable>(
@@ -205,7 +212,10 @@ extension Optional: CompoundArgument {
 }
 
 extension Array: CompoundArgument {
-    static var absent: Self? { Self.hasText ? [] : nil }
+    static var absent: Self? { Self.canReadText ? [] : nil }
+
+    /// Whether elements can be read from texts, possibly of a type that a URL cannot contain.
+    private static var canReadText: Bool { Self.hasText || Element.self is any ScalarText.Type }
 
     static var hasText: Bool {
         !(Element.self is any ArrayArgument.Type) && ArgumentText.exists(for: Element.self)
@@ -214,7 +224,7 @@ extension Array: CompoundArgument {
     static func read(_ reader: ArgumentReader) throws(RoutingError) -> Self? {
         let texts = reader.texts
         guard let first = texts.first else { return nil }
-        guard Self.hasText else { throw reader.mismatch(Self.self, first, isText: false) }
+        guard Self.canReadText else { throw reader.mismatch(Self.self, first, isText: false) }
         var values: Self = []
         values.reserveCapacity(texts.count)
         for text in texts { values.append(try reader.element(text, Element.self)) }
@@ -237,7 +247,7 @@ extension Array: CompoundArgument {
         }
         guard let array = passed as? any ArrayArgument else {
             // Read a single value as an array with one element, like a single query item.
-            guard Self.hasText else { throw reader.mismatch(Self.self, passed) }
+            guard Self.canReadText else { throw reader.mismatch(Self.self, passed) }
             return try reader.fit(passed, Element.self).map { [$0] }
         }
         var values: Self = []

@@ -41,11 +41,13 @@ enum ArgumentText {
     }
 
     private static func raw(_ value: some RawRepresentable) -> String? {
-        (value.rawValue as? any LosslessStringConvertible)?.description
+        if let rawValue = value.rawValue as? any URLParameter { return rawValue.urlParameter }
+        return (value.rawValue as? any LosslessStringConvertible)?.description
     }
 
     private static func hasRawText<Raw: RawRepresentable>(_ type: Raw.Type) -> Bool {
-        Raw.RawValue.self is any LosslessStringConvertible.Type
+        let type = Raw.RawValue.self
+        return type is any URLParameter.Type || type is any LosslessStringConvertible.Type
     }
 
     private static func compound<Value, Compound: CompoundArgument>(

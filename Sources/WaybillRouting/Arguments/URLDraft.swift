@@ -138,8 +138,24 @@ package struct URLDraft: Sendable {
                 query.append("\(Address.encode(name))=\(Address.encode(text))")
             }
         }
-        let url = try pattern.url(with: path)
+        let url: String
+        do throws(RoutingError) {
+            url = try pattern.url(with: path)
+        } catch {
+            let isPassed = { path[$0] == nil && self.parameters[$0] != nil }
+            throw pattern.parameters.map(\.name).first(where: isPassed).map(self.noText) ?? error
+        }
         return query.isEmpty ? url : "\(url)?\(query.joined(separator: "&"))"
+    }
+
+    private func noText(_ name: String) -> RoutingError {
+        RoutingError(
+            .invalidParameter,
+            url: self.pattern,
+            message:
+                "`\(name)` is in the path of \(self.pattern), but values of its type have no text in a URL: "
+                + "use another type, or move the parameter out of the path"
+        )
     }
 
     private func tooMany(_ name: String) -> RoutingError {

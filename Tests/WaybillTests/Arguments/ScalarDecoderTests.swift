@@ -34,6 +34,18 @@ struct ScalarDecoderTests {
 
     private let bus = MessageBus(configuration: .quiet)
 
+    @Test func `decimal numbers of the query are read as an array`() async throws {
+        try self.bus.register("app://sum") { message in
+            let prices: [Decimal] = try message.argument("prices")
+            return prices.reduce(0, +)
+        }
+        #expect(try await self.bus.route("app://sum?prices=1.5&prices=2", as: Decimal.self) == 3.5)
+        #expect(try await self.bus.route("app://sum?prices=1.5", as: Decimal.self) == 1.5)
+        #expect(try await self.bus.route("app://sum", as: Decimal.self) == 0)
+        let error = await failure { try await self.bus.route("app://sum?prices=many") }
+        #expect(error?.code == .invalidParameter)
+    }
+
     init() throws {
         try self.bus.register("app://price") { message in
             let price: Price = try message.argument("value")

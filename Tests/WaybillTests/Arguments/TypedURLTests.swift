@@ -32,6 +32,43 @@ struct TypedURLTests {
         #expect(Date(urlParameter: "\(seconds)") == nil)
     }
 
+    @Test(arguments: [
+        "2026-11-21T08:30:00Zxyz", "2026-11-21T08:30:00Z2027-01-01", "2026.5-11-21T08:30:00Z",
+        "2026-11-21T08:30:00.Z", "2026-11-21T08:30:00", "2026-11-21", "",
+    ])
+    func `a text that is more or less than a point in time is no date`(text: String) {
+        #expect(Date(urlParameter: text) == nil)
+    }
+
+    @Test(arguments: [
+        "2026-11-21T08:30:00.25Z", "2026-11-21T09:30:00.25+01:00", "2026-11-21T09:30:00.250+0100",
+    ])
+    func `a date may have a fraction and a time zone`(text: String) throws {
+        let whole = try #require(Date(urlParameter: "2026-11-21T08:30:00Z"))
+        #expect(Date(urlParameter: text) == whole.addingTimeInterval(0.25))
+    }
+
+    private struct OrderID: RawRepresentable, Hashable, Sendable {
+        let rawValue: UUID
+    }
+
+    @Test func `a typed URL contains an ID whose raw value is a UUID, and a handler reads it`() async throws {
+        let bus = MessageBus()
+        try bus.register("app://order/:id") { message in
+            let id: OrderID = try message.argument("id")
+            return id.rawValue
+        }
+        let id = OrderID(rawValue: UUID())
+        #expect(try await bus.route(TypedURL<UUID>("app://order/:id").with("id", id)) == id.rawValue)
+    }
+
+    @Test func `a value without a text cannot be in the path of a typed URL`() throws {
+        let url = TypedURL<Void>("app://convert/:amount").with("amount", Decimal(9.5))
+        let error = #expect(throws: RoutingError.self) { try url.text() }
+        #expect(error?.code == .invalidParameter)
+        #expect(error?.message.contains("no text in a URL") == true)
+    }
+
     private static let texts: [LongText] = ["a", "ab cd", "Ä", "\(String(repeating: "x", count: 300))"]
 
     @Test(arguments: texts)

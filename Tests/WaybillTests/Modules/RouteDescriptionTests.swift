@@ -1,5 +1,6 @@
 #if Macros
 
+import FoundationEssentials
 import Testing
 import Waybill
 import WaybillTestSupport
@@ -55,6 +56,20 @@ struct RouteDescriptionTests {
     ) {
         #expect(RouteDescription.Parameter("v", type).isRequired == isRequired)
         #expect(!RouteDescription.Parameter("v", type, default: "x").isRequired)
+    }
+
+    private struct Line: Sendable {}
+
+    private typealias Limit = Int?
+
+    @Test func `a parameter of a known type is required if its handler rejects a message without it`() {
+        let types: [(String, any Any.Type, Bool)] = [
+            ("[Line]", [Line].self, true), ("Limit", Limit.self, false), ("[Decimal]", [Decimal].self, false),
+            ("[Int]", [Int].self, false), ("@Sendable (Int) -> Int?", (@Sendable (Int) -> Int?).self, true),
+        ]
+        for (name, type, isRequired) in types {
+            #expect(RouteDescription.Parameter("v", name, of: type).isRequired == isRequired, "\(name)")
+        }
     }
 }
 
