@@ -41,7 +41,9 @@ extension HTTPClientRequest {
         self.init(url: url)
         let body = try Self.body(of: message)
         self.method = try Self.method(of: message) ?? (body == nil ? .GET : .POST)
-        self.headers = HTTPHeaders(message.headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+        // The order key and the lifetime are for stores of Waybill only.
+        let headers = message.headers.filter { !$0.key.hasPrefix("waybill-durable-") }
+        self.headers = HTTPHeaders(headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
         if body?.isJSON == true, !self.headers.contains(name: "Content-Type") {
             self.headers.add(name: "Content-Type", value: "application/json")
         }

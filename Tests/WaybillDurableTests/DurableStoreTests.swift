@@ -34,6 +34,70 @@ import WaybillTestSupport
         }
     }
 
+    @Test func `a store cannot be attached to a bus that has shut down`() async throws {
+        try await withStore { store, bus in
+            await bus.shutDown()
+            let error = await #expect(throws: RoutingError.self) { try await bus.attach(store) }
+            #expect(error?.code == .shutDown)
+            try await MessageBus().attach(store)
+        }
+    }
+
+    @Test func `an attempt that is underway when the store is closed does not count`() async throws {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        let (begun, goOn) = (Gate(), Gate())
+        let runs = Tally()
+        for number in 1...3 {
+            let bus = MessageBus(configuration: .quiet)
+            try bus.register("app://job") { _ async in
+                runs.add()
+                if number == 1 { begun.open() }
+                if number < 3 { await goOn.wait() }
+            }
+            let store = try await DurableStore(path)
+            try store.setPolicy(DurablePolicy(attempts: 1), for: "app://job")
+            if number == 1 { try await store.send("app://job") }
+            try await bus.attach(store)
+            #expect(await eventually { runs.count == number })
+            if number == 3 { await store.isIdle() }
+            #expect(try await store.statistics().dead == 0)
+            await store.close(drainingFor: .zero)
+            await bus.shutDown()
+        }
+        goOn.open()
+    }
+
+    @Test func `a message is attempted again when a message of its handler fails for its parameters`()
+        async throws
+    {
+        try await withStore(DurablePolicy(attempts: 3)) { store, bus in
+            let runs = Tally()
+            try bus.register("app://other") { message in try message.parameters.require("id", as: Int.self) }
+            try bus.register("app://orders") { message async throws in
+                runs.add()
+                try await bus.route("app://other")
+            }
+            try await bus.attach(store)
+            try await store.send("app://orders")
+            await store.isIdle()
+            #expect(runs.count == 3)
+        }
+    }
+
+    @Test func `thousands of dead letters are dropped`() async throws {
+        try await withStore(DurablePolicy(attempts: 1)) { store, bus in
+            try await bus.attach(store)
+            try await store.transaction { transaction in
+                for number in 0..<2_500 { try transaction.send("app://nobody/\(number % 2)") }
+            }
+            await store.isIdle()
+            #expect(try await store.drop(matching: "app://nobody/1") == 1_250)
+            #expect(try await store.drop() == 1_250)
+            #expect(try await store.statistics().dead == 0)
+        }
+    }
+
     @Test func `parameters and headers of a durable message reach the handler with their types`() async throws
     {
         struct Order: Codable, Sendable, Equatable {

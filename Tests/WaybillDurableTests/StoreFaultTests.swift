@@ -42,6 +42,25 @@ import WaybillTestSupport
         #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
     }
 
+    @Test func `a store whose file is deleted stops, and a sender that learns of it can open another file`()
+        async throws
+    {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        var configuration = DurableStore.Configuration()
+        configuration.logger.logLevel = .critical
+        let store = try await DurableStore(path, configuration: configuration)
+        try await store.send("app://mail")
+        removeStore(path)
+        let error = await #expect(throws: DurableError.self) { try await store.send("app://mail") }
+        #expect(error?.code == .inputOutput)
+        #expect(error?.message.contains("was deleted or replaced") == true)
+        let next = try await DurableStore(path)
+        try await next.send("app://mail")
+        #expect(try await next.statistics().waiting == 1)
+        await next.close()
+    }
+
     @Test(arguments: [Int.min, -1, Int.max])
     func `a store opens a file with extreme numbers, and delivers its messages`(number: Int) async throws {
         let path = temporaryPath()

@@ -356,9 +356,13 @@ struct MessageNumbers {
 
 extension RoutingError {
     /// Whether another attempt would fail in the same way, unless the program is changed.
+    ///
+    /// A message that the handler sends may fail for a reason that passes.
     var isPermanent: Bool {
-        [.invalidURL, .missingParameter, .invalidParameter, .typeMismatch, .notTransferable]
-            .contains(self.rootCause.code)
+        let root = self.rootCause
+        return (root.url.isEmpty || root.url == self.url)
+            && [.invalidURL, .missingParameter, .invalidParameter, .typeMismatch, .notTransferable]
+                .contains(root.code)
     }
 }
 #endif

@@ -92,6 +92,9 @@ actor StoreEngine: LoopBound {
         // Without this setting, a large query of the program would need a folder for temporary files.
         try database.execute("PRAGMA temp_store = MEMORY")
         try database.execute("PRAGMA synchronous = \(configuration.synchronous)")
+        // On macOS, only these settings make the drive write its cache.
+        try database.execute("PRAGMA fullfsync = ON")
+        try database.execute("PRAGMA checkpoint_fullfsync = ON")
         try lock?.check(pages: database.checkpoint())
         try database.execute("BEGIN IMMEDIATE")
         let tables = StoreTables(database: database)
@@ -165,7 +168,13 @@ actor StoreEngine: LoopBound {
             let begin = ContinuousClock.now
             try tables.run("COMMIT")
             self.figures.add(begun: batch.begun.count, commit: hasChanges ? ContinuousClock.now - begin : nil)
-            if hasChanges { self.lock?.noteCommit(pages: tables.database.logPages) }
+            if hasChanges {
+                self.lock?.noteCommit(pages: tables.database.logPages)
+                if tables.database.hasMoved {
+                    let message = "\(tables.database.path) was deleted or replaced while it was open"
+                    throw DurableError(.inputOutput, message: message)
+                }
+            }
         } catch {
             self.fail(works, with: error as? DurableError ?? .unexpected(error))
             return nil
@@ -214,10 +223,15 @@ actor StoreEngine: LoopBound {
             metadata: ["error": "\(error)"]
         )
         let message = "the store has stopped because of \(error); remove the cause and open the file again"
-        self.stop(with: DurableError(.stopped, message: message, cause: error))
-        for work in works { work.reject(error) }
-        // The calling functions still use the connection, so release the lock after they have returned.
-        self.eventLoop.execute { self.assumeOnLoop { $0.lock = nil } }
+        let stopped = DurableError(.stopped, message: message, cause: error)
+        let rest = self.stop(with: stopped)
+        // The calling functions still use the connection, so release the lock after they have returned. A
+        // sender that learns of the failure may open the file again.
+        self.eventLoop.execute {
+            self.assumeOnLoop { $0.lock = nil }
+            for work in works { work.reject(error) }
+            for work in rest { work.reject(stopped) }
+        }
     }
 
     /// The wait before work that could not be written is tried again.
@@ -268,6 +282,9 @@ extension StoreEngine {
     /// Makes messages ready whose attempts an earlier process did not end, and begins delivery to a bus.
     func attach(_ bus: MessageBus, configuration: MessageBus.Configuration) throws {
         if let error = self.closingError { throw error }
+        guard bus.isOpen else {
+            throw RoutingError(.shutDown, message: "the bus is shut down and delivers no messages of a store")
+        }
         guard self.settings.bus == nil else {
             let message = "the store is already attached to a bus: open another file for another bus"
             throw DurableError(.alreadyAttached, message: message)
@@ -313,16 +330,19 @@ extension StoreEngine {
             }
         }
         self.runBatch()
-        self.stop(with: DurableError(.closed, message: "the store is closed"))
+        let closed = DurableError(.closed, message: "the store is closed")
+        let rest = self.stop(with: closed)
         self.lock = nil
+        for work in rest { work.reject(closed) }
     }
 
-    /// Closes the file, and rejects all further work.
-    private func stop(with error: DurableError) {
+    /// Closes the file, and returns the work that the caller must reject.
+    private func stop(with error: DurableError) -> [StoreWork] {
         self.timer?.cancel()
         self.lanes.isDelivering = false
         if let tables, error.code == .closed {
             try? tables.set("clock", to: self.clock.now())
+            try? tables.releaseAll()
         }
         // The write-ahead log still exists. If the process ends before the file is closed, the next process
         // reads the log.
@@ -330,14 +350,13 @@ extension StoreEngine {
         self.tables = nil
         self.settings.bus = nil
         self.resumeDrainWaiters()
-        for work in self.inbox.close(with: error) { work.reject(error) }
+        return self.inbox.close(with: error)
     }
 
     /// Ends a simulated store as the end of its process would; the caller must be on the engine's loop.
     nonisolated func abandon() {
-        self.assumeOnLoop { engine in
-            engine.stop(with: DurableError(.stopped, message: "the simulated process of the store has ended"))
-        }
+        let ended = DurableError(.stopped, message: "the simulated process of the store has ended")
+        for work in self.assumeOnLoop({ $0.stop(with: ended) }) { work.reject(ended) }
     }
 
     private func resumeDrainWaiters() {

@@ -71,6 +71,15 @@ struct StoreTables {
         return self.database.changes == 1
     }
 
+    /// Makes the messages ready again whose attempts are underway, because the store is closed.
+    ///
+    /// These attempts do not count.
+    func releaseAll() throws(DurableError) {
+        try self.database.execute(
+            "UPDATE waybill_messages SET state = 0, attempts = attempts - 1 WHERE state = 1"
+        )
+    }
+
     /// Copies a message whose attempt is underway to the table of dead letters.
     func bury(_ message: BegunMessage, code: String, failure: String, at now: Int) throws(DurableError) {
         try self.statement(

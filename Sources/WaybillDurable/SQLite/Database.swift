@@ -15,6 +15,14 @@ final class Database {
     /// The compiled statements of the store, by the address of their text.
     private var statements: [UInt: Statement] = [:]
 
+    /// Whether the file was deleted or replaced, so that its path no longer leads to the open file.
+    var hasMoved: Bool {
+        var hasMoved: Int32 = 0
+        let control = SQLITE_FCNTL_HAS_MOVED
+        return unsafe sqlite3_file_control(self.connection, "main", control, &hasMoved) == SQLITE_OK
+            && hasMoved != 0
+    }
+
     /// Opens or creates a file; `vfs` is nil for the file system of the operating system.
     init(_ path: String, vfs: String?) throws(DurableError) {
         var handle: OpaquePointer?

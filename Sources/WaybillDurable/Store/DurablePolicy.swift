@@ -57,7 +57,15 @@ struct DurablePolicies: Sendable {
         let policy: DurablePolicy
     }
 
-    init(of configuration: MessageBus.Configuration = .init()) { self.table = configuration.table() }
+    init(of configuration: MessageBus.Configuration = .init()) {
+        var configuration = configuration
+        // A store accepts each URL that the bus accepts, and a pattern selects only the URLs that it matches.
+        configuration.conventions.schemeMustBeRegistered = false
+        configuration.conventions.fallsBack = false
+        configuration.conventions.bestMatch = .mostSpecific
+        configuration.conventions.sameShape = .conflicts
+        self.table = configuration.table()
+    }
 
     /// Adds a policy; throws `conflict` if the pattern of another policy matches the same URLs.
     mutating func add(_ policy: DurablePolicy, for pattern: String) throws(RoutingError) {

@@ -14,6 +14,9 @@ internal import WaybillRouting
 /// message, so that the message is handled once. Without a receiver, a durable message of another process is
 /// a normal call, and the reply of the handler completes the message.
 ///
+/// The header and the two headers that begin with `waybill-durable-` must reach this middleware. An HTTP
+/// gateway accepts only the headers in its configuration, so add all three there.
+///
 /// Any program can send a durable message to this process. The request needs the header `waybill-durable`
 /// with a text that the program uses for only one message. The reply means that the message is on disk.
 ///

@@ -78,28 +78,39 @@ extension DurableStore {
         try await self.engine.perform { batch in try batch.tables.problems() }
     }
 
-    /// Calls a closure for each dead letter, all in one commit, and returns the number of dead letters.
+    /// The number of dead letters after which other work of the store has its turn.
+    private static let page = 1_000
+
+    /// Calls a closure for each dead letter, and returns the number of dead letters.
     private func forEachDeadLetter(
         matching pattern: String?,
         id: Int?,
         _ body: @escaping @Sendable (_ id: Int, _ url: String, Batch) throws(DurableError) -> Void
     ) async throws -> Int {
         let scope = try self.scope(of: pattern)
-        return try await self.engine.perform { batch in
-            var count = 0
-            // The values of the letters may need much memory, so they are not read.
-            let select = try batch.tables.database.prepare(
-                "SELECT id, url FROM waybill_dead WHERE id BETWEEN ? AND ? ORDER BY id"
-            )
-            try select.forEachRow([id ?? .min, id ?? .max]) { () throws(DurableError) in
-                let url = select.text(1) ?? ""
-                guard scope?.canRoute(url) ?? true else { return }
-                // SQLite permits the deletion of a row that a running statement has already returned.
-                try body(select.int(0), url, batch)
-                count += 1
+        var count = 0
+        var first: Int? = id ?? .min
+        while let start = first {
+            let (found, last) = try await self.engine.perform { batch in
+                var (rows, found, last) = (0, 0, start)
+                // The values of the letters may need much memory, so they are not read.
+                let select = try batch.tables.database.prepare(
+                    "SELECT id, url FROM waybill_dead WHERE id BETWEEN ? AND ? ORDER BY id LIMIT \(Self.page)"
+                )
+                try select.forEachRow([start, id ?? .max]) { () throws(DurableError) in
+                    (rows, last) = (rows + 1, select.int(0))
+                    let url = select.text(1) ?? ""
+                    guard scope?.canRoute(url) ?? true else { return }
+                    // SQLite permits the deletion of a row that a running statement has already returned.
+                    try body(last, url, batch)
+                    found += 1
+                }
+                return (found, rows == Self.page && last < .max ? last : nil)
             }
-            return count
+            count += found
+            first = last.map { $0 + 1 }
         }
+        return count
     }
 }
 
@@ -133,7 +144,7 @@ extension StoreTables {
     }
 
     fileprivate func dropDeadLetter(_ id: Int) throws(DurableError) {
-        try self.database.execute("DELETE FROM waybill_dead WHERE id = ?", id)
+        try self.statement("DELETE FROM waybill_dead WHERE id = ?").run(id)
     }
 
     /// Moves a dead letter to the messages, and returns whether another message of its order key precedes it.

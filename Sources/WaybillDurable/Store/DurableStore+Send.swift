@@ -26,7 +26,8 @@ extension DurableStore {
     ///
     /// The store handles messages in the order in which they were sent, with two exceptions. Other messages
     /// may overtake a message that is attempted again, and a message that waits because of its policy's limit
-    /// on concurrent attempts. Messages of one `order` never overtake each other.
+    /// on concurrent attempts. Messages of one `order` do not overtake each other, until one of them becomes
+    /// a dead letter.
     ///
     /// - Parameters:
     ///   - url: The URL to which the message is sent. The fragment can be a return URL. The value of the
