@@ -362,7 +362,6 @@ extension ClusterCore {
         return change
     }
 
-    /// Schedules the next heartbeat, which also removes the nodes that are silent.
     /// Schedules the next heartbeat, and a further watch for silent nodes half an interval before it.
     ///
     /// A node is dead after a silence of 2.5 intervals, so the other nodes notice its end within 3 intervals.

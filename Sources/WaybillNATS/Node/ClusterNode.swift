@@ -63,8 +63,8 @@ public final class ClusterNode: Sendable {
         /// The maximum number of unanswered requests from one other node; 65,536 by default.
         public var requestsPerNode = 65_536
 
-        /// The maximum number of bytes in the unanswered requests from one other node, and in its publications
-        /// that have not reached all subscribers; 64 MiB by default.
+        /// The maximum number of bytes in the unanswered requests from one other node, and in those of its
+        /// publications that have not reached all subscribers; 64 MiB by default.
         ///
         /// The two sums are separate. A request that exceeds the limit fails with `mailboxFull`, and a
         /// publication is dropped and logged.

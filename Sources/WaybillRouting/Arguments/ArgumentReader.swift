@@ -36,7 +36,8 @@ extension Parameters {
 ///
 /// A value that was passed with the call takes precedence, and the description of this value is never read. A
 /// text from the path or the query is read according to the type's conformance: ``URLParameter``,
-/// `LosslessStringConvertible`, or `RawRepresentable` with a raw value that conforms to one of the two. An Optional is read as the type that it wraps, and an array is read element by element.
+/// `LosslessStringConvertible`, or `RawRepresentable` with a raw value that has such a conformance. An
+/// Optional is read as the type that it wraps, and an array is read element by element.
 struct ArgumentReader {
     let parameters: Parameters
     let name: String
