@@ -86,6 +86,9 @@ async def calls(client: ProbeClient, is_web: bool) -> None:
         assert is_web or error.suggestions[0] == "app://probe/echo", error.suggestions
 
     if not is_web:
+        # The server rejects the marks of a message without a reply, and does not end the connection.
+        await client.app.messages(text="x", options=Options(headers={"traceparent": "x" + "\u0301" * 40}))
+        assert await client.probe.trace() == ""
         reserved = probe._Request("app://probe/trace", {"$waybill": {"headers": {"traceparent": "00-b"}}}, None)
         try:
             await probe.Call(client, reserved, probe._plain)

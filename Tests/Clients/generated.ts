@@ -101,6 +101,9 @@ async function calls(client: ProbeClient): Promise<void> {
   }
 
   if (!isWeb) {
+    // The server rejects the marks of a message without a reply, and does not end the connection.
+    await client.app.messages({ text: "x" }, { headers: { traceparent: `x${"\u0301".repeat(40)}` } });
+    check((await client.probe.trace()) === "", "a call after a rejected message");
     const { transport } = client as unknown as { transport: { call(request: object): Promise<unknown> } };
     const values = { $waybill: { headers: { traceparent: "00-b" } } };
     const reserved = await failure(transport.call({ url: "app://probe/trace", values, options: {} }));

@@ -605,6 +605,7 @@ class _Connection(asyncio.Protocol):
         self.has_room = asyncio.Event()
         """Whether the unwritten bytes are few enough for another message."""
         self.has_room.set()
+        self._has_notified = False
         self._problem = "the connection is lost"
         self._lines = _Lines()
         self._transport: asyncio.Transport | None = None
@@ -661,7 +662,9 @@ class _Connection(asyncio.Protocol):
 
     def write(self, method: str, params: JSON, number: int | None = None) -> None:
         frame: dict[str, JSON] = {"jsonrpc": "2.0", "method": method, "params": params}
-        if number is not None:
+        if number is None:
+            self._has_notified = True
+        else:
             frame["id"] = number
         if self._transport is not None:
             self._transport.write(f"{_dumps(frame)}\n".encode())
@@ -732,6 +735,9 @@ class _Connection(asyncio.Protocol):
     def _finish(self, frame: Mapping[str, JSON]) -> None:
         number = frame.get("id")
         if number is None and "error" in frame:
+            # The server has rejected a notification, which needs no answer.
+            if self._has_notified:
+                return
             # The server has not read the ID of a request, which would never end.
             self._problem = str(_object(frame["error"]).get("message"))
             return self.abort()

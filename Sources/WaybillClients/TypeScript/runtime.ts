@@ -957,6 +957,7 @@ class Connection {
   /** Whether the unwritten bytes are few enough for another message. */
   hasRoom = true;
   private readonly waiting = new Set<() => void>();
+  private hasNotified = false;
   private last = 0;
 
   constructor(private readonly socket: Socket) {
@@ -1023,6 +1024,7 @@ class Connection {
   }
 
   private write(frame: { [name: string]: Wire }): void {
+    this.hasNotified ||= frame.id === undefined;
     this.hasRoom = this.socket.write(`${stringify({ jsonrpc: "2.0", ...frame })}\n`);
   }
 
@@ -1041,6 +1043,8 @@ class Connection {
     const id = Number(frame.method === undefined ? frame.id : params.id);
     const pending = this.pending.get(id);
     if (frame.id === null && isObject(frame.error)) {
+      // The server has rejected a notification, which needs no answer.
+      if (this.hasNotified) return;
       // The server has not read the ID of a request, which would never end.
       throw failure("unreachable", String(frame.error.message));
     } else if (frame.method === undefined) {
