@@ -89,6 +89,8 @@ async def calls(client: ProbeClient, is_web: bool) -> None:
         # The server rejects the marks of a message without a reply, and does not end the connection.
         await client.app.messages(text="x", options=Options(headers={"traceparent": "x" + "\u0301" * 40}))
         assert await client.probe.trace() == ""
+        large = failure(client.probe.note(text="x" * (1 << 20)), 30)
+        assert await asyncio.gather(large, client.probe.trace()._result()) == ["notTransferable", ""]
         reserved = probe._Request("app://probe/trace", {"$waybill": {"headers": {"traceparent": "00-b"}}}, None)
         try:
             await probe.Call(client, reserved, probe._plain)
@@ -342,7 +344,7 @@ async def hostile(ports: dict[str, str]) -> None:
             except probe.UnreachableError as error:
                 assert error.message == "the line is malformed", error
     stalled = f"tcp:127.0.0.1:{ports['stalled']}"
-    async with ProbeClient(stalled) as client, ProbeClient(stalled) as other:
+    async with ProbeClient(stalled, request_size=2 << 20) as client, ProbeClient(stalled) as other:
         assert await failure(send_much(client), 60) == "deadlineExceeded"
         await other.app.messages(text="a second connection")
         await asyncio.wait_for(client.app.messages(text="the server reads again"), 20)

@@ -104,6 +104,9 @@ async function calls(client: ProbeClient): Promise<void> {
     // The server rejects the marks of a message without a reply, and does not end the connection.
     await client.app.messages({ text: "x" }, { headers: { traceparent: `x${"\u0301".repeat(40)}` } });
     check((await client.probe.trace()) === "", "a call after a rejected message");
+    const large = failure(client.probe.note({ text: "x".repeat(1 << 20) }));
+    const [error, trace] = await Promise.all([large, client.probe.trace()]);
+    check(error.code === "notTransferable" && trace === "", String(error));
     const { transport } = client as unknown as { transport: { call(request: object): Promise<unknown> } };
     const values = { $waybill: { headers: { traceparent: "00-b" } } };
     const reserved = await failure(transport.call({ url: "app://probe/trace", values, options: {} }));
@@ -320,7 +323,7 @@ async function hostile(ports: Record<string, string>): Promise<void> {
     check(error.code === "unreachable" && error.message === "the line is malformed", String(error));
   }
   anonymous.close();
-  const stalled = [0, 1].map(() => new ProbeClient(`tcp:127.0.0.1:${ports.stalled}`));
+  const stalled = [0, 1].map(() => new ProbeClient(`tcp:127.0.0.1:${ports.stalled}`, { requestSize: 2 << 20 }));
   await expect("deadlineExceeded", 60000, sendMuch(stalled[0] as ProbeClient));
   await stalled[1]?.app.messages({ text: "a second connection" });
   await within(20000, stalled[0]?.app.messages({ text: "the server reads again" }) ?? pause(0));

@@ -595,8 +595,9 @@ class _Subscription:
 class _Connection(asyncio.Protocol):
     """A connection that sends and receives lines of JSON-RPC."""
 
-    def __init__(self) -> None:
+    def __init__(self, request_size: int) -> None:
         self.loop = asyncio.get_running_loop()
+        self._request_size = request_size
         self.pending: dict[int, _Pending] = {}
         self.feeds: dict[int, _Feed] = {}
         """The receivers of messages, by the numbers of their subscriptions."""
@@ -662,12 +663,18 @@ class _Connection(asyncio.Protocol):
 
     def write(self, method: str, params: JSON, number: int | None = None) -> None:
         frame: dict[str, JSON] = {"jsonrpc": "2.0", "method": method, "params": params}
-        if number is None:
-            self._has_notified = True
-        else:
+        if number is not None:
             frame["id"] = number
+        line = _dumps(frame).encode()
+        if len(line) > self._request_size:
+            # The server would close the connection, which all calls share.
+            excess = f"{len(line)} bytes, and the limit is {self._request_size}"
+            remedy = "raise request_size of the client and frameSize of the server"
+            message = f"the message has {excess}; {remedy}"
+            raise _failure("notTransferable", message, {})
+        self._has_notified = self._has_notified or number is None
         if self._transport is not None:
-            self._transport.write(f"{_dumps(frame)}\n".encode())
+            self._transport.write(line + b"\n")
 
     def close(self) -> None:
         if self.loop is not asyncio.get_running_loop():
@@ -797,7 +804,7 @@ class _SocketTransport:
             raise
 
     async def _connect(self) -> _Connection:
-        connection = _Connection()
+        connection = _Connection(self._client._request_size)
         loop, address = asyncio.get_running_loop(), self._address
         try:
             async with asyncio.timeout(_OPENING):
@@ -1198,8 +1205,10 @@ class _Client:
         token: str | None = None,
         headers: Mapping[str, str] | None = None,
         timeout: float | None = None,
+        request_size: int = 1 << 20,
     ) -> None:
         self.token = token
+        self._request_size = request_size
         self._headers = dict(headers or {})
         self._timeout = timeout
         self._has_defaults = bool(self._headers) or timeout is not None

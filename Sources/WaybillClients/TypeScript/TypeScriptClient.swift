@@ -96,8 +96,8 @@ extension TypeScriptClient {
         "Object", "Omit", "OnEnd", "OpenSubscription", "Options", "Pending", "ProgressCall", "Promise",
         "PromiseLike", "Publication", "Queue", "RangeError", "Readonly", "Record", "Request", "RequestInit",
         "Response", "ReturnType", "ServerEvent", "Set", "Socket", "SocketTransport", "Step", "String",
-        "Symbol", "SyntaxError", "TextDecoder", "Transport", "Type", "TypeError", "Uint8Array",
-        "WaybillError", "WebTransport", "Wire",
+        "Symbol", "SyntaxError", "TextDecoder", "TextEncoder", "Transport", "Type", "TypeError",
+        "Uint8Array", "WaybillError", "WebTransport", "Wire",
     ]
 
     /// The members of a client.

@@ -90,6 +90,8 @@ export interface Configuration {
   readonly headers?: Readonly<Record<string, string>>;
   /** The milliseconds that a call without its own timeout waits. */
   readonly timeout?: number;
+  /** The bytes of the longest message over a socket, by default 1 MiB. */
+  readonly requestSize?: number;
 }
 
 /** A message that was published to a subscribed pattern. */
@@ -315,6 +317,10 @@ function bytes(value: Wire | undefined): Uint8Array {
     throw mismatch("Base64", value);
   }
   return Uint8Array.from(characters, (character) => character.charCodeAt(0));
+}
+
+function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
 }
 
 function fromBytes(value: Uint8Array): string {
@@ -960,7 +966,10 @@ class Connection {
   private hasNotified = false;
   private last = 0;
 
-  constructor(private readonly socket: Socket) {
+  constructor(
+    private readonly socket: Socket,
+    private readonly limit = 1 << 20,
+  ) {
     socket.setEncoding("utf8");
     socket.on("data", (data) => this.take(data));
     socket.on("error", (error) => this.close(lost(error)));
@@ -1025,7 +1034,16 @@ class Connection {
 
   private write(frame: { [name: string]: Wire }): void {
     this.hasNotified ||= frame.id === undefined;
-    this.hasRoom = this.socket.write(`${stringify({ jsonrpc: "2.0", ...frame })}\n`);
+    const line = stringify({ jsonrpc: "2.0", ...frame });
+    // A character has at most three bytes, so most lines need not be counted.
+    const size = line.length * 3 > this.limit ? utf8(line).length : 0;
+    if (size > this.limit) {
+      // The server would close the connection, which all calls share.
+      const remedy = "raise requestSize of the client and frameSize of the server";
+      const excess = `${size} bytes, and the limit is ${this.limit}`;
+      throw failure("notTransferable", `the message has ${excess}; ${remedy}`);
+    }
+    this.hasRoom = this.socket.write(`${line}\n`);
   }
 
   private take(data: string): void {
@@ -1130,8 +1148,8 @@ class SocketTransport implements Transport {
         socket.on("connect", () => resolve());
         socket.on("error", (error) => reject(error));
       });
-      const connection = new Connection(socket);
-      const { token } = this.configuration;
+      const { token, requestSize } = this.configuration;
+      const connection = new Connection(socket, requestSize);
       if (token !== undefined) {
         await connection.ask("$/authenticate", { token });
       }
