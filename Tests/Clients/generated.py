@@ -348,6 +348,12 @@ async def hostile(ports: dict[str, str]) -> None:
         assert await failure(send_much(client), 60) == "deadlineExceeded"
         await other.app.messages(text="a second connection")
         await asyncio.wait_for(client.app.messages(text="the server reads again"), 20)
+    left = f"tcp:127.0.0.1:{ports['left']}"
+    async with ProbeClient(left, request_size=2 << 20) as client, ProbeClient(left) as other:
+        assert await failure(send_much(client), 60) == "deadlineExceeded"
+        closing = asyncio.create_task(client.close())
+        await other.app.messages(text="a second connection")
+        await asyncio.wait_for(closing, 20)
     for name in ["page", "accepted", "line", "event", "headers"]:
         async with ProbeClient(f"http://127.0.0.1:{ports[name]}") as client:
             if name not in ["line", "event"]:  # A subscription that has begun connects again.

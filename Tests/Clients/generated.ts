@@ -328,6 +328,11 @@ async function hostile(ports: Record<string, string>): Promise<void> {
   await stalled[1]?.app.messages({ text: "a second connection" });
   await within(20000, stalled[0]?.app.messages({ text: "the server reads again" }) ?? pause(0));
   for (const client of stalled) client.close();
+  const left = [0, 1].map(() => new ProbeClient(`tcp:127.0.0.1:${ports.left}`, { requestSize: 2 << 20 }));
+  await expect("deadlineExceeded", 60000, sendMuch(left[0] as ProbeClient));
+  left[0]?.close();
+  await left[1]?.app.messages({ text: "a second connection" });
+  left[1]?.close();
   for (const name of ["page", "accepted", "line", "event", "headers"]) {
     const client = new ProbeClient(`http://127.0.0.1:${ports[name]}`);
     // A subscription that has begun connects again.

@@ -128,18 +128,22 @@ async def anonymous(reader, writer):
     await reader.read()
 
 
-reading = asyncio.Event()
-stalls = []
+def stalled():
+    """Reads nothing from the first connection until there is a second one, and then expects whole messages."""
+    reading, stalls = asyncio.Event(), []
 
+    async def serve(reader, writer):
+        stalls.append(writer)
+        if len(stalls) > 1:
+            reading.set()
+        await reading.wait()
+        last = b""
+        while part := await reader.read(1 << 20):
+            last = part
+        if not last.endswith(b"\n"):
+            problems.append("the client drops the rest of a message that it has accepted")
 
-async def stalled(reader, writer):
-    """Reads nothing from the first connection until there is a second one."""
-    stalls.append(writer)
-    if len(stalls) > 1:
-        reading.set()
-    await reading.wait()
-    while await reader.read(1 << 20):
-        pass
+    return serve
 
 
 def web(head, body=b"", size=SIZE):
@@ -252,7 +256,8 @@ SERVERS = {
     "crowded": crowded,
     "late": late,
     "anonymous": anonymous,
-    "stalled": stalled,
+    "stalled": stalled(),
+    "left": stalled(),
     "page": web(b"200 OK\r\nContent-Type: text/html"),
     "accepted": web(b"202 Accepted\r\nContent-Type: text/event-stream"),
     "line": web(EVENTS, b"x" * 65536),

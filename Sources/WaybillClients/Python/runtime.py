@@ -457,7 +457,10 @@ class _Transport(Protocol):
 
 
 _OPENING: float = 5
-"""The seconds in which a connection is opened and the client is authenticated."""
+"""The seconds in which a connection is opened and the client is authenticated.
+
+A client that is closed has the same time to write what it has accepted.
+"""
 
 _LINE_LIMIT = 1 << 26
 """The bytes of the longest line or body; a server sends replies of up to 32 MiB."""
@@ -607,6 +610,7 @@ class _Connection(asyncio.Protocol):
         """Whether the unwritten bytes are few enough for another message."""
         self.has_room.set()
         self._has_notified = False
+        self._lost = asyncio.Event()
         self._problem = "the connection is lost"
         self._lines = _Lines()
         self._transport: asyncio.Transport | None = None
@@ -630,6 +634,8 @@ class _Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_open = False
+        self._transport = None
+        self._lost.set()
         self.has_room.set()
         for pending in self.pending.values():
             if not pending.reply.done():
@@ -676,14 +682,19 @@ class _Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.write(line + b"\n")
 
-    def close(self) -> None:
+    async def close(self) -> None:
+        """Ends the connection when what has been accepted is written, within a time."""
         if self.loop is not asyncio.get_running_loop():
             return self.drop()
-        if self._transport is None or self._transport.get_write_buffer_size() > 0:
-            # The server does not read, so it would not receive the end either.
-            return self.abort()
         self.is_open = False
+        if self._transport is None:
+            return
         self._transport.close()
+        with suppress(TimeoutError):
+            try:
+                await asyncio.wait_for(self._lost.wait(), _OPENING)
+            finally:
+                self.abort()
 
     def abort(self) -> None:
         self.is_open = False
@@ -922,7 +933,7 @@ class _SocketTransport:
         if opening is not None and not opening.get_loop().is_closed():
             opening.cancel()
         if self._connection is not None:
-            self._connection.close()
+            await self._connection.close()
 
 
 def _closed() -> WaybillError:

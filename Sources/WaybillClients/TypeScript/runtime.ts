@@ -529,7 +529,11 @@ const cancelled = (): WaybillError =>
 
 const closed = (): WaybillError => failure("unreachable", "the client is closed");
 
-/** The milliseconds in which a connection is opened and authenticated. */
+/**
+ * The milliseconds in which a connection is opened and authenticated.
+ *
+ * A client that is closed has the same time to write what it has accepted.
+ */
 const opening = 5000;
 
 /** The length of the longest line; a server sends replies of up to 32 MiB. */
@@ -935,6 +939,7 @@ class Queue<T> {
 // The part of Node's module `net` that the client uses.
 interface Socket {
   write(text: string): boolean;
+  end(): void;
   destroy(): void;
   setEncoding(name: string): void;
   on(event: string, listener: (value: string) => void): void;
@@ -1018,8 +1023,21 @@ class Connection {
   }
 
   close(error = failure("unreachable", "the connection is lost")): void {
-    this.isOpen = false;
     this.socket.destroy();
+    this.fail(error);
+  }
+
+  /** Ends the connection when what has been accepted is written, within a time. */
+  end(): void {
+    if (!this.isOpen) return;
+    const timer = setTimeout(() => this.socket.destroy(), opening);
+    this.socket.on("close", () => clearTimeout(timer));
+    this.socket.end();
+    this.fail(closed());
+  }
+
+  private fail(error: WaybillError): void {
+    this.isOpen = false;
     this.makeRoom();
     const open = [...this.pending.values()];
     this.pending.clear();
@@ -1043,10 +1061,12 @@ class Connection {
       const excess = `${size} bytes, and the limit is ${this.limit}`;
       throw failure("notTransferable", `the message has ${excess}; ${remedy}`);
     }
+    if (!this.isOpen) return;
     this.hasRoom = this.socket.write(`${line}\n`);
   }
 
   private take(data: string): void {
+    if (!this.isOpen) return;
     try {
       for (const line of this.lines.split(data)) {
         this.receive(object(parsed(line)));
@@ -1255,7 +1275,7 @@ class SocketTransport implements Transport {
 
   close(): void {
     this.isClosed = true;
-    this.connection?.then((connection) => connection.close()).catch(() => {});
+    this.connection?.then((connection) => connection.end()).catch(() => {});
   }
 }
 
