@@ -336,6 +336,10 @@ async def hostile(ports: dict[str, str]) -> None:
         reading.cancel()
         await until(lambda: not connection.pending and not connection.feeds)
         await asyncio.wait_for(crowd(f"tcp:127.0.0.1:{ports['crowded']}"), 30)
+    async with ProbeClient(f"tcp:127.0.0.1:{ports['renewed']}") as client:
+        renewals = cast(AsyncGenerator[probe.Publication, None], client.subscribe("app://news/*"))
+        assert (await asyncio.wait_for(anext(renewals), 30)).is_after_gap
+        await renewals.aclose()
     async with ProbeClient(f"tcp:127.0.0.1:{ports['anonymous']}") as client:
         for _ in range(2):
             try:

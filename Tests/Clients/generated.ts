@@ -317,6 +317,11 @@ async function hostile(ports: Record<string, string>): Promise<void> {
   await pause(3000);
   late.close();
   await within(30000, crowd(new ProbeClient(`tcp:127.0.0.1:${ports.crowded}`)));
+  const renewed = new ProbeClient(`tcp:127.0.0.1:${ports.renewed}`);
+  const renewals = renewed.subscribe("app://news/*");
+  check((await within(30000, renewals.next())).value?.isAfterGap === true, "a gap after the end of a subscription");
+  await renewals.return();
+  renewed.close();
   const anonymous = new ProbeClient(`tcp:127.0.0.1:${ports.anonymous}`);
   for (let round = 0; round < 2; round++) {
     const error = await within(30000, failure(anonymous.probe.trace()));

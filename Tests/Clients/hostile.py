@@ -110,6 +110,17 @@ async def late(reader, writer):
     await expect_end(reader)
 
 
+async def renewed(reader, writer):
+    """Ends a subscription, as a bus does that shuts down, and sends a message to the next one."""
+    message = {"url": "app://news/x", "parameters": {}}
+    for method, params in [("$/unsubscribe", {}), ("$/message", message)]:
+        subscribe = await request(reader)
+        event = {"method": method, "params": {"subscription": 7, **params}}
+        for frame in [{"id": subscribe["id"], "result": 7}, event]:
+            writer.write(json.dumps({"jsonrpc": "2.0", **frame}).encode() + b"\n")
+    await expect_end(reader)
+
+
 async def expect_end(reader):
     """Expects that the client ends its subscription."""
     try:
@@ -255,6 +266,7 @@ SERVERS = {
     "hurried": hurried,
     "crowded": crowded,
     "late": late,
+    "renewed": renewed,
     "anonymous": anonymous,
     "stalled": stalled(),
     "left": stalled(),

@@ -556,8 +556,6 @@ class _Subscription:
         self.is_after_gap = False
         """Whether messages before the next message may be missing."""
         self.has_begun = False
-        self.has_ended = False
-        """Whether the server has ended the subscription."""
         self._longest_pause = 0.05
         self._start = inf
 
@@ -920,7 +918,6 @@ class _SocketTransport:
                     continue
                 beside = _object(params.get(_RESERVED) or {})
                 yield subscription.publication(params, beside)
-            subscription.has_ended = connection.is_open
         except ValueError as error:
             reason = f"the server has sent a malformed message: {error}"
             raise _failure("unreachable", reason, {}) from None
@@ -1261,7 +1258,7 @@ class _Client:
                 is_passing = subscription.has_begun and error.code in _PASSING
                 if not self._is_closed and not is_passing:
                     raise
-            if self._is_closed or subscription.has_ended:
+            if self._is_closed:
                 return
             await subscription.pause()
 

@@ -478,8 +478,6 @@ class OpenSubscription {
   /** Whether messages before the next message may be missing. */
   isAfterGap = false;
   hasBegun = false;
-  /** Whether the server has ended the subscription. */
-  hasEnded = false;
   private longestPause = 50;
   private start = Infinity;
 
@@ -1265,7 +1263,6 @@ class SocketTransport implements Transport {
         const beside = isObject(message.$waybill) ? message.$waybill : {};
         yield subscription.publication(message, beside);
       }
-      subscription.hasEnded = connection.isOpen;
     } finally {
       unlink();
       connection.unsubscribe(id);
@@ -1320,7 +1317,7 @@ class Client {
         const isPassing = subscription.hasBegun && passing.includes(lost(error).code);
         if (!isStopped() && !isPassing) throw error;
       }
-      if (isStopped() || subscription.hasEnded) return;
+      if (isStopped()) return;
       await subscription.pause();
     }
   }
