@@ -89,6 +89,8 @@ async def calls(client: ProbeClient, is_web: bool) -> None:
         # The server rejects the marks of a message without a reply, and does not end the connection.
         await client.app.messages(text="x", options=Options(headers={"traceparent": "x" + "\u0301" * 40}))
         assert await client.probe.trace() == ""
+        # The server's error for text that it does not parse has only a number.
+        assert await failure(client.probe.note(text="x" + "\u0301" * 40), 10) == "handlerFailed"
         large = failure(client.probe.note(text="x" * (1 << 20)), 30)
         assert await asyncio.gather(large, client.probe.trace()._result()) == ["notTransferable", ""]
         reserved = probe._Request("app://probe/trace", {"$waybill": {"headers": {"traceparent": "00-b"}}}, None)

@@ -104,6 +104,9 @@ async function calls(client: ProbeClient): Promise<void> {
     // The server rejects the marks of a message without a reply, and does not end the connection.
     await client.app.messages({ text: "x" }, { headers: { traceparent: `x${"\u0301".repeat(40)}` } });
     check((await client.probe.trace()) === "", "a call after a rejected message");
+    // The server's error for text that it does not parse has only a number.
+    const unread = await failure(client.probe.note({ text: `x${"\u0301".repeat(40)}` }));
+    check(unread.code === "handlerFailed", String(unread.code));
     const large = failure(client.probe.note({ text: "x".repeat(1 << 20) }));
     const [error, trace] = await Promise.all([large, client.probe.trace()]);
     check(error.code === "notTransferable" && trace === "", String(error));

@@ -471,6 +471,13 @@ _RESERVED = "$waybill"
 _PASSING = ("unreachable", "shutDown", "deadlineExceeded", "mailboxFull")
 """The codes of failures after which a subscription that has begun connects again."""
 
+_RPC_CODES = {
+    "-32600": "invalidURL",
+    "-32601": "noRoute",
+    "-32602": "invalidParameter",
+}
+"""The codes of failures without a name by the numbers of JSON-RPC."""
+
 _UNREAD_LIMIT = 1024
 """The number of unread messages of a subscription, of which the oldest are dropped."""
 
@@ -763,8 +770,9 @@ class _Connection(asyncio.Protocol):
         if "error" in frame:
             error = _object(frame["error"])
             data = _object(error.get("data") or {})
-            code, message = str(data.get("code")), str(error.get("message"))
-            pending.reply.set_exception(_failure(code, message, data))
+            known = _RPC_CODES.get(str(error.get("code")), "handlerFailed")
+            code, message = data.get("code") or known, str(error.get("message"))
+            pending.reply.set_exception(_failure(str(code), message, data))
             return
         result = frame.get("result")
         if pending.feed is not None:

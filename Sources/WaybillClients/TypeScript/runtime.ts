@@ -947,6 +947,13 @@ interface Net {
   createConnection(address: object): Socket;
 }
 
+/** The codes of failures without a name by the numbers of JSON-RPC. */
+const rpcCodes = new Map([
+  [-32600, "invalidURL"],
+  [-32601, "noRoute"],
+  [-32602, "invalidParameter"],
+]);
+
 /** A request without a response. */
 interface Pending {
   resolve(result: Wire): void;
@@ -1045,7 +1052,8 @@ class Connection {
 
   private error(error: Members): WaybillError {
     const data = isObject(error.data) ? error.data : {};
-    return failure(String(data.code), String(error.message), data);
+    const code = data.code ?? rpcCodes.get(Number(error.code)) ?? "handlerFailed";
+    return failure(String(code), String(error.message), data);
   }
 
   private write(frame: { [name: string]: Wire }): void {
