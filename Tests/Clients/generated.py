@@ -1,5 +1,7 @@
 """A generated client against the server of the tests: generated.py values|calls|loops|growth|subscribe|resume|hostile ADDRESS."""
 import asyncio
+import copy
+import pickle
 import sys
 import time
 import urllib.request
@@ -79,6 +81,9 @@ async def calls(client: ProbeClient, is_web: bool) -> None:
     except OrderError as error:
         assert (error.case, error.status, str(error)) == ("unknown", 404, "there is no order 9")
         assert error.value == {"unknown": {"id": 9}} and isinstance(error, DeclaredError)
+        for copied in [copy.copy(error), cast(OrderError, pickle.loads(pickle.dumps(error)))]:
+            assert type(copied) is OrderError and copied.args == error.args, copied
+            assert copied.__dict__ == error.__dict__, copied
     try:
         await probe.Call(client, probe._Request("app://probe/ecko", {}, None), probe._plain)
         raise AssertionError("no error")

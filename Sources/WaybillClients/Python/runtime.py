@@ -26,6 +26,10 @@ class WaybillError(Exception):
         self.reference = reference
         """The text under which the server's log has the cause."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Without this method, a copy would be created from the message alone.
+        return Exception.__new__, (type(self), *self.args), self.__dict__
+
 
 class DeclaredError(WaybillError):
     """An error that a module declares for its callers."""
