@@ -140,6 +140,9 @@ async def calls(client: ProbeClient, is_web: bool) -> None:
         except probe.DecodingError:
             pass
 
+    with patch.object(probe, "_HAS_DECIMALS", False):
+        assert probe._dumps({"prices": [1, Decimal("1.10")]}) == '{"prices":[1,1.10]}'
+
     many = [client.probe.place(text=str(number), number=number)._result() for number in range(50)]
     assert (await asyncio.gather(*many))[49] == "49 49 left []"
 

@@ -367,7 +367,9 @@ def _path(name: str, value: JSON) -> str:
 
 def _dumps(value: JSON) -> str:
     if not _HAS_DECIMALS:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        # A publication or an answer may have a Decimal nevertheless.
+        with suppress(TypeError):
+            return json.dumps(value, ensure_ascii=False, allow_nan=False)
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise ValueError(f"{value} is not a number of JSON")
