@@ -72,7 +72,8 @@ async def calls(client: ProbeClient, is_web: bool) -> None:
     name, digits = UUID("E621E1F8-C36C-495A-93FC-0C247A3E6E5F"), Decimal("12345678901234567890.125")
     captured = await client.probe.captured(data=b"\x00\xff\xfe\x07", date=moment, uuid=name, decimal=digits)
     assert captured == f"[0, 255, 254, 7] {moment.timestamp()} {str(name).upper()} {digits}", captured
-    assert await client.probe.trace(options=Options(headers={"traceparent": "00-a"})) == "00-a"
+    for trace in ["00-a", "größe →"]:
+        assert await client.probe.trace(options=Options(headers={"traceparent": trace})) == trace
     await client.probe.note(text="")
     await paths(client, is_web)
     try:
@@ -117,7 +118,7 @@ async def calls(client: ProbeClient, is_web: bool) -> None:
     assert await client.probe.count(end=3) == 0
     await bargain(client, moment, is_web)
     # The server sends the value to the return URL as well, possibly after the reply.
-    options = Options(return_url="app://probe/keep")
+    options = Options(return_url="app://probe/keep?note=größe→")
     assert await client.probe.place(text="r", number=2, options=options) == "r 2 left []"
     assert await client.is_current()
     if not is_web:

@@ -82,7 +82,9 @@ async function calls(client: ProbeClient): Promise<void> {
   const [uuid, decimal] = ["E621E1F8-C36C-495A-93FC-0C247A3E6E5F", "12345678901234567890.125"];
   const captured = await client.probe.captured({ data: new Uint8Array([0, 255, 254, 7]), date, uuid, decimal });
   check(captured === `[0, 255, 254, 7] ${date.getTime() / 1000} ${uuid} ${decimal}`, captured);
-  check((await client.probe.trace({ headers: { traceparent: "00-a" } })) === "00-a", "headers");
+  for (const traceparent of ["00-a", "größe →"]) {
+    check((await client.probe.trace({ headers: { traceparent } })) === traceparent, traceparent);
+  }
   await client.probe.note({ text: "" });
   await paths(client);
   const error = await failure(client.probe.fail({ id: 9 }));
@@ -129,7 +131,7 @@ async function calls(client: ProbeClient): Promise<void> {
   check(same(numbers.map(Number), [1, 2, 3]) && (await count) === 3n, `count: ${String(numbers)}`);
   await bargain(client, date);
   // The server sends the value to the return URL as well, possibly after the reply.
-  const returned = client.probe.place({ text: "r", number: 2 }, { returnURL: "app://probe/keep" });
+  const returned = client.probe.place({ text: "r", number: 2 }, { returnURL: "app://probe/keep?note=größe→" });
   check((await returned) === "r 2 left []", "place with a return URL");
   check(await client.isCurrent(), "the fingerprint");
   if (!isWeb) {

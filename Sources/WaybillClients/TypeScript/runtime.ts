@@ -323,10 +323,15 @@ function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
+/** Returns a text that has a character for each byte. */
+function latin1(bytes: Uint8Array): string {
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return text;
+}
+
 function fromBytes(value: Uint8Array): string {
-  let characters = "";
-  for (const byte of value) characters += String.fromCharCode(byte);
-  return btoa(characters);
+  return btoa(latin1(value));
 }
 
 function literal<T extends string>(constant: T): (value?: Wire) => T {
@@ -644,8 +649,10 @@ class WebTransport implements Transport {
     init: RequestInit & { headers: Record<string, string> },
   ): Promise<Response> {
     const { token, headers } = this.configuration;
-    const fields = { ...headers, ...init.headers };
-    if (token !== undefined) fields.Authorization = `Bearer ${token}`;
+    const texts: Record<string, string> = { ...headers, ...init.headers };
+    if (token !== undefined) texts.Authorization = `Bearer ${token}`;
+    // `fetch` sends one byte for each character, and the server reads UTF-8.
+    const fields = mapped(texts, (text) => latin1(utf8(wellFormed(text))));
     if (this.isClosed) throw closed();
     let response: Response;
     try {
