@@ -230,6 +230,35 @@ struct GeneratedTextTests {
         #expect(client.contains("def äpfel_x_y("))
     }
 
+    @Test func `a negative number has its own name in an enumeration, and its bits in the type of a range`()
+        throws
+    {
+        let reply: JSONTree = [
+            "type": "object",
+            "properties": [
+                "celsius": ["type": "integer", "minimum": -273, "maximum": 100],
+                "trend": ["type": "integer", "enum": [-1, 0, 1, 12]],
+            ],
+        ]
+        let route: JSONTree = [
+            "pattern": "app://a", "parameters": [], "reply": "A", "exposed": ["calls"], "replySchema": reply,
+            "addresses": [["scheme": "app", "segments": ["a"], "exact": true, "parameters": []]],
+        ]
+        let tree: JSONTree = [
+            "waybill": 1, "title": "Shop", "version": "1", "routes": [route], "components": ["schemas": [:]],
+        ]
+        let document = try BusDocument(json: tree.written())
+        let swift = document.client(in: .swift, named: "Shop")
+        #expect(swift.contains("public var celsius: Int16?"))
+        let python = document.client(in: .python, named: "Shop")
+        for (name, value) in [("nMinus1", -1), ("n0", 0), ("n1", 1), ("n12", 12)] {
+            #expect(swift.contains("static let \(name) = Self(rawValue: \(value))"), "\(name)")
+        }
+        for line in ["N_MINUS_1 = -1", "N0 = 0", "N1 = 1", "N12 = 12"] {
+            #expect(python.contains("    \(line)\n"), "\(line)")
+        }
+    }
+
     /// A document with schemas A0 to A`count`, each an array of objects that refer to the next schema twice.
     private static func chain(_ count: Int, last: String) throws -> BusDocument {
         var schemas: [String: JSONTree] = [:]

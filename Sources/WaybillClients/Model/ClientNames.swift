@@ -87,6 +87,11 @@ struct TypeNames {
     }
 }
 
+extension String {
+    /// The name of a whole number, such as `n1`, or `n minus 1` for -1.
+    var numberName: String { "n\(self.replacing("-", with: " minus "))" }
+}
+
 /// A name in a document, split into its words.
 private struct Identifier {
     private var words: [String] = []

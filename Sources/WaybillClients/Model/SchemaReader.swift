@@ -102,8 +102,9 @@ struct SchemaReader {
         }
         let isSigned = lowest.hasPrefix("-")
         for bits in [8, 16, 32] {
-            let most = isSigned ? (Int64(1) << (bits - 1)) - 1 : (Int64(1) << bits) - 1
-            if let value = Int64(highest), value <= most {
+            let count = Int64(1) << bits
+            let values = isSigned ? -count / 2..<count / 2 : 0..<count
+            if [lowest, highest].allSatisfy({ Int64($0).map(values.contains) == true }) {
                 return IntegerType(bits: bits, isSigned: isSigned)
             }
         }

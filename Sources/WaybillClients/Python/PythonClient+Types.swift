@@ -8,7 +8,7 @@ extension PythonClient {
         case .texts(let values):
             self.writeEnumeration(declaration, literals: values.map(\.quotedText), of: "str", cases: values)
         case .integers(let values, _):
-            self.writeEnumeration(declaration, literals: values, of: "int", cases: values.map { "n\($0)" })
+            self.writeEnumeration(declaration, literals: values, of: "int", cases: values.map(\.numberName))
         case .union(let tag, let options):
             let members = options.map { self.types[$0.schema] } + ["Unknown"]
             self.code.line("\(name): TypeAlias = \"\(members.joined(separator: " | "))\"")

@@ -13,7 +13,7 @@ extension SwiftClient {
                     of: "String"
                 )
             case .integers(let values, _):
-                client.writeEnumeration(declaration, values.map { ("n\($0)", $0) }, of: "Int")
+                client.writeEnumeration(declaration, values.map { ($0.numberName, $0) }, of: "Int")
             case .union(let tag, let options):
                 client.writeDocumentation(declaration.documentation)
                 client.block("public indirect enum \(name): Codable, Hashable, Sendable {", closing: "}") {
