@@ -9,7 +9,10 @@ struct UnionTests {
     private static func option(_ tag: String, property: String, schema: JSONTree) -> JSONTree {
         [
             "type": "object", "required": .strings(["kind", property]),
-            "properties": ["kind": ["type": "string", "const": .string(tag)], property: schema],
+            "properties": [
+                "kind": ["type": "string", "const": .string(tag)], property: schema,
+                "unknown": ["type": "string"],
+            ],
         ]
     }
 
@@ -61,9 +64,11 @@ struct UnionTests {
             let script = """
                 import shapes
                 from shapes import ShapeCircle, ShapeGroup, Side, Unknown
-                sent = {"kind": "group", "shapes": [{"kind": "circle", "radius": 1}, {"kind": "star", "points": 5}]}
+                circle = {"kind": "circle", "radius": 1, "unknown": "x"}
+                sent = {"kind": "group", "shapes": [circle, {"kind": "star", "points": 5}]}
                 group = shapes._decode_Shape({**sent, "color": "red"})
-                assert group == ShapeGroup(shapes=[ShapeCircle(radius=1.0), Unknown({"kind": "star", "points": 5})])
+                star = Unknown({"kind": "star", "points": 5})
+                assert group == ShapeGroup(shapes=[ShapeCircle(radius=1.0, unknown="x"), star])
                 assert shapes._encode_Shape(group) == sent
                 assert shapes.from_json(Side, "left") is Side.LEFT
                 up = shapes.from_json(Side, "up")
@@ -86,10 +91,10 @@ struct UnionTests {
             try text.write(toFile: "\(folder)/shapes.ts", atomically: true, encoding: .utf8)
             let script = """
                 import { Shape, Side } from "./shapes.js";
-                const circle: Shape = { kind: "circle", radius: 1 };
+                const circle: Shape = { kind: "circle", radius: 1, unknown: "x" };
                 const star = { kind: "star", points: 5 };
                 const sent = { kind: "group", shapes: [circle, star] };
-                const group = Shape.decode({ ...sent, shapes: [{ kind: "circle", radius: 1 }, star], color: "red" });
+                const group = Shape.decode({ ...sent, shapes: [{ ...circle }, star], color: "red" });
                 const side: Side = Side.decode("up");
                 const isSame = JSON.stringify(Shape.encode(group)) === JSON.stringify(sent);
                 console.log(isSame && Side.encode(side) === "up" ? "ok" : JSON.stringify(group));

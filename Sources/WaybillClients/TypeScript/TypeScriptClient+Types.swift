@@ -116,7 +116,9 @@ extension TypeScriptClient {
             self.code.lines(["      case \(option.tag.quotedText):", "        return \(type).decode(value);"])
         }
         self.code.lines(["      default:", "        return { unknown: plain(value) };", "    }", "  },"])
-        self.code.lines(["  encode(value) {", "    if (\"unknown\" in value) return value.unknown;"])
+        // An option that is known may have a property with the name `unknown`.
+        let condition = "!(\(tag.quotedText) in value)"
+        self.code.lines(["  encode(value) {", "    if (\(condition)) return value.unknown;"])
         self.code.line("    switch (\(tag.scriptMember(of: "value"))) {")
         for option in options {
             let type = self.types[option.schema]
