@@ -307,6 +307,11 @@ async def crowd(address: str) -> None:
 
 async def hostile(ports: dict[str, str]) -> None:
     """Calls servers that break the protocol."""
+    try:
+        ProbeClient("http://user:secret@127.0.0.1/bus")
+        raise AssertionError("no error")
+    except probe.InvalidURLError as error:
+        assert "token" in error.message and "secret" not in error.message, error
     for name in ["blank", "array", "http", "endless"]:
         async with ProbeClient(f"tcp:127.0.0.1:{ports[name]}") as client:
             for _ in range(2):

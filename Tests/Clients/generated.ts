@@ -278,6 +278,8 @@ async function crowd(client: ProbeClient): Promise<void> {
 
 /** Calls servers that break the protocol. */
 async function hostile(ports: Record<string, string>): Promise<void> {
+  const named = await failure((async () => new ProbeClient("http://user:secret@127.0.0.1/bus"))());
+  check(named.code === "invalidURL" && !named.message.includes("secret"), String(named));
   const long = parseJSON(`["${'\\"x'.repeat(4_000_000)}", 12345678901234567890]`) as unknown[];
   check((long[0] as string).length === 8_000_000 && long[1] === 12345678901234567890n, "a long text");
   const expect = async (code: string, limit: number, promise: PromiseLike<unknown>): Promise<void> => {

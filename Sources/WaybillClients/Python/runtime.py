@@ -1093,7 +1093,7 @@ class _WebTransport:
         is_secure = address.scheme == "https"
         port = address.port or (443 if is_secure else 80)
         lines = [f"{method} {address.path.rstrip('/')}{path} HTTP/1.1"]
-        fields = {"Host": address.netloc.rpartition("@")[2], "Connection": "close"}
+        fields = {"Host": address.netloc, "Connection": "close"}
         if self._client.token is not None:
             fields["Authorization"] = f"Bearer {self._client.token}"
         fields |= {"Content-Length": str(len(body))} if method == "POST" else {}
@@ -1237,7 +1237,11 @@ class _Client:
         self._is_closed = False
         self._transport: _Transport
         if address.startswith(("http://", "https://")):
-            self._transport = _WebTransport(urlsplit(address), self)
+            url = urlsplit(address)
+            if "@" in url.netloc:
+                message = "the address has a user name: use `token` or a header instead"
+                raise _failure("invalidURL", message, {})
+            self._transport = _WebTransport(url, self)
         elif address.startswith("tcp:"):
             host, _, port = address.removeprefix("tcp:").rpartition(":")
             self._transport = _SocketTransport((host.strip("[]"), int(port)), self)

@@ -1297,6 +1297,10 @@ class Client {
 
   constructor(address: string, configuration: Configuration = {}) {
     const [, host, port] = /^tcp:\[?(.*?)\]?:(\d+)$/.exec(address) ?? [];
+    if (/^https?:[/\\]*[^/\\?#]*@/.test(address)) {
+      const message = "the address has a user name: use `token` or a header instead";
+      throw failure("invalidURL", message);
+    }
     if (/^https?:/.test(address)) {
       this.transport = new WebTransport(address.replace(/\/$/, ""), configuration);
     } else if (host !== undefined) {
