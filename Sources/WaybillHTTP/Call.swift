@@ -129,7 +129,8 @@ extension WaybillGateway {
         from client: String?
     ) throws(Problem) -> Response {
         guard self.bus.exposedOperations(of: external.url).contains(.calls) else {
-            throw Problem(self.bus.explainExposed(external.url).error ?? .noRoute(external.url))
+            let error = self.bus.explainExposed(external.url).error ?? .noRoute(external.url)
+            throw self.problem(error, at: external.url)
         }
         return try self.streams.response(to: request, from: client) { sink in
             defer { work.endPart() }

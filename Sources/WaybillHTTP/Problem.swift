@@ -12,6 +12,8 @@ package struct Problem: Error {
     package let detail: String
     /// The name of the code, if the error is a `RoutingError`.
     var code: String?
+    /// The exposed patterns that are similar to the URL.
+    var suggestions: [String] = []
     /// The error that the module of the route has declared for its callers.
     private var declared: DeclaredError?
     /// The ID with which the failure is logged; nil if clients receive the reason.
@@ -106,6 +108,7 @@ package struct Problem: Error {
             "detail": self.detail,
         ]
         members["code"] = self.code
+        if !self.suggestions.isEmpty { members["suggestions"] = self.suggestions }
         members["id"] = self.id
         members["error"] = self.declared?.json
         // Encoding texts and numbers never fails.

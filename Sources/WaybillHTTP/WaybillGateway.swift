@@ -285,8 +285,13 @@ public struct WaybillGateway: Sendable {
     }
 
     /// Returns the problem that a client receives for an error, and logs the details that the problem hides.
+    ///
+    /// The problem for an unknown URL contains similar exposed patterns.
     func problem(_ error: any Error, at url: String) -> Problem {
-        let problem = Problem(error)
+        var problem = Problem(error)
+        if let error = error as? RoutingError, error.code == .noRoute {
+            problem.suggestions = self.bus.explainExposed(error.url).nearest
+        }
         guard let id = problem.id else { return problem }
         self.configuration.logger.error(
             "request failed",

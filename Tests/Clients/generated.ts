@@ -102,6 +102,10 @@ async function calls(client: ProbeClient): Promise<void> {
     check(/is not a number of JSON/.test(error), `${price}: ${error}`);
   }
 
+  const { transport } = client as unknown as { transport: { call(request: object): Promise<unknown> } };
+  const misspelt = await failure(transport.call({ url: "app://probe/ecko", values: {}, options: {} }));
+  check(misspelt.suggestions[0] === "app://probe/echo", String(misspelt.suggestions));
+
   if (!isWeb) {
     // The server rejects the marks of a message without a reply, and does not end the connection.
     await client.app.messages({ text: "x" }, { headers: { traceparent: `x${"\u0301".repeat(40)}` } });
@@ -112,7 +116,6 @@ async function calls(client: ProbeClient): Promise<void> {
     const large = failure(client.probe.note({ text: "x".repeat(1 << 20) }));
     const [error, trace] = await Promise.all([large, client.probe.trace()]);
     check(error.code === "notTransferable" && trace === "", String(error));
-    const { transport } = client as unknown as { transport: { call(request: object): Promise<unknown> } };
     const values = { $waybill: { headers: { traceparent: "00-b" } } };
     const reserved = await failure(transport.call({ url: "app://probe/trace", values, options: {} }));
     check(reserved.code === "notTransferable", String(reserved));

@@ -202,6 +202,10 @@ struct CallTests {
                 #expect(!answer.text.contains("hidden"))
             }
             #expect(logged.entries.contains { $0.contains("Secret") && $0.contains("id=") })
+            for accepted in ["application/json", "text/event-stream"] {
+                let misspelt = try await server.send(.POST, "app/ad", headers: ["Accept": accepted])
+                #expect(misspelt.text.contains(#""suggestions":["app://add"]"#), "\(misspelt.text)")
+            }
         }
     }
 

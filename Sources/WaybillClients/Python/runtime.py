@@ -1157,7 +1157,7 @@ class _WebTransport:
         # A proxy whose server cannot be reached sends a status without a code.
         code = problem.get("code") or _PROXY_CODES.get(status, "refused")
         message = problem.get("detail") or f"HTTP status {status}"
-        data = {"error": problem.get("error"), "reference": problem.get("id")}
+        data = {**problem, "reference": problem.get("id")}
         return _failure(str(code), str(message), data)
 
     async def call(self, request: _Request) -> JSON:

@@ -674,7 +674,7 @@ class WebTransport implements Transport {
   }
 
   private error(problem: Members, status = 200): WaybillError {
-    const data = { error: problem.error, reference: problem.id };
+    const data = { ...problem, reference: problem.id };
     // A proxy whose server cannot be reached sends a status without a code.
     const code = problem.code ?? proxyCodes.get(status) ?? "refused";
     return failure(String(code), String(problem.detail ?? `HTTP status ${status}`), data);
