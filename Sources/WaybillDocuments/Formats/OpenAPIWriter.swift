@@ -195,6 +195,10 @@ struct OpenAPIWriter {
                 "id": [
                     "type": "string", "description": "The number under which the server's log has the cause.",
                 ],
+                "suggestions": [
+                    "type": "array", "items": ["type": "string"],
+                    "description": "Similar exposed patterns, if no route matches the URL.",
+                ],
             ],
         ]
     }
