@@ -6,14 +6,28 @@ public import WaybillRouting
 extension Date: URLParameter {
     /// Creates a date from a point in time in ISO 8601.
     public init?(urlParameter: String) {
-        // The format style ignores characters after the point in time. The fraction may have more digits than
-        // milliseconds.
-        let form = /([0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9:]{8})(?:\.([0-9]+))?(Z|[+-][0-9]{2}(?::?[0-9]{2})?)/
-        guard let (_, whole, fraction, zone) = urlParameter.wholeMatch(of: form)?.output,
+        let text = urlParameter.utf8
+        guard let time = text.firstIndex(of: UInt8(ascii: "T")),
+            let end = text.index(time, offsetBy: 9, limitedBy: text.endIndex)
+        else { return nil }
+        // Parse the fraction separately, because it may have more digits than milliseconds.
+        let (whole, rest) = (urlParameter[..<end], urlParameter[end...])
+        let fraction = rest.hasPrefix(".") ? rest.dropFirst().prefix { $0.isASCII && $0.isNumber } : ""
+        let zone = fraction.isEmpty ? rest : rest[fraction.endIndex...]
+        // The format style accepts other forms too, and ignores characters after the point in time.
+        let form = Self.form(of: whole)
+        guard form.drop(while: { $0 == "0" }) == "-00-00T00:00:00", form.utf8.count >= 19,
+            ["Z", "+00", "+0000", "+00:00", "-00", "-0000", "-00:00"].contains(Self.form(of: zone)),
             let date = try? Date.ISO8601FormatStyle().parse("\(whole)\(zone)")
         else { return nil }
-        let seconds = date.timeIntervalSinceReferenceDate + (fraction.flatMap { Double("0.\($0)") } ?? 0)
+        let seconds = date.timeIntervalSinceReferenceDate + (Double("0.\(fraction)") ?? 0)
         self.init(timeIntervalSinceReferenceDate: seconds)
+    }
+
+    /// Returns a text with 0 in place of each digit.
+    private static func form(of text: Substring) -> String {
+        let bytes = text.utf8.map { (0x30...0x39).contains($0) ? 0x30 : $0 }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// The point in time in ISO 8601.
