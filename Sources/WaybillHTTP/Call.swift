@@ -129,8 +129,10 @@ extension WaybillGateway {
         from client: String?
     ) throws(Problem) -> Response {
         guard self.bus.exposedOperations(of: external.url).contains(.calls) else {
-            let error = self.bus.explainExposed(external.url).error ?? .noRoute(external.url)
-            throw self.problem(error, at: external.url)
+            let explanation = self.bus.explainExposed(external.url)
+            var problem = Problem(explanation.error ?? .noRoute(external.url))
+            problem.suggestions = explanation.nearest
+            throw problem
         }
         return try self.streams.response(to: request, from: client) { sink in
             defer { work.endPart() }
