@@ -121,12 +121,11 @@ struct ModuleRoutes {
             return named.name.text.withoutBackticks == "urls" ? named.name : nil
         }
         guard let variable = declaration.as(VariableDeclSyntax.self) else { return nil }
-        let isStatic = variable.modifiers.contains { $0.name.text == "static" }
         let names = variable.bindings.lazy.compactMap {
             $0.pattern.as(IdentifierPatternSyntax.self)?.identifier
         }
         return names.first {
-            ["urls"].contains($0.text) || (isStatic && ["url", "routes"].contains($0.text))
+            ["urls"].contains($0.text) || (variable.isStatic && ["url", "routes"].contains($0.text))
         }
     }
 }

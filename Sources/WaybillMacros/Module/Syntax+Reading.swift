@@ -44,6 +44,8 @@ extension ExprSyntax {
 }
 
 extension VariableDeclSyntax {
+    var isStatic: Bool { self.modifiers.contains { $0.name.text == "static" } }
+
     var names: [String] {
         self.bindings.compactMap {
             $0.pattern.as(IdentifierPatternSyntax.self)?.identifier.text.withoutBackticks

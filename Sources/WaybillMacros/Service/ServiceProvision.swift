@@ -71,8 +71,7 @@ struct ServiceProvision {
     private var isDeclared: Bool {
         self.module.actor.memberBlock.members.contains { member in
             guard let property = member.decl.as(VariableDeclSyntax.self) else { return false }
-            return property.names.contains("services")
-                && property.modifiers.contains { $0.name.text == "static" }
+            return property.isStatic && property.names.contains("services")
         }
     }
 
