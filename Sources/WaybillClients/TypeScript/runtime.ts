@@ -1064,7 +1064,6 @@ class Connection {
   }
 
   private write(frame: { [name: string]: Wire }): void {
-    this.hasNotified ||= frame.id === undefined;
     const line = stringify({ jsonrpc: "2.0", ...frame });
     // A character has at most three bytes, so most lines need not be counted.
     const size = line.length * 3 > this.limit ? utf8(line).length : 0;
@@ -1074,6 +1073,7 @@ class Connection {
       const excess = `${size} bytes, and the limit is ${this.limit}`;
       throw failure("notTransferable", `the message has ${excess}; ${remedy}`);
     }
+    this.hasNotified ||= frame.id === undefined;
     if (!this.isOpen) return;
     this.hasRoom = this.socket.write(`${line}\n`);
   }
