@@ -63,11 +63,11 @@ public final class ClusterNode: Sendable {
         /// The maximum number of unanswered requests from one other node; 65,536 by default.
         public var requestsPerNode = 65_536
 
-        /// The maximum number of bytes in the unanswered requests from one other node, and in those of its
-        /// publications that have not reached all subscribers; 64 MiB by default.
+        /// The maximum number of bytes in the unanswered requests from one other node; 64 MiB by default.
         ///
-        /// The two sums are separate. A request that exceeds the limit fails with `mailboxFull`, and a
-        /// publication is dropped and logged.
+        /// A request that exceeds the limit fails with `mailboxFull`. The same limit applies to the bytes of the
+        /// node's publications that some subscribers have not received yet. A publication that exceeds it is
+        /// dropped and logged.
         public var requestBytesPerNode = 64 << 20
 
         /// The maximum number of unanswered requests and events from all other nodes; 262,144 by default.
