@@ -81,27 +81,17 @@ public struct RoutesCommand<Program: RouteProviding>: AsyncParsableCommand {
             ? bus.validate(urls: self.urls, services: Program.neededServices)
                 + bus.validate(serviceNames: self.services) : []
         if self.check {
-            for problem in problems { try Self.write("\(problem)") }
+            for problem in problems { try StandardOutput.write("\(problem)\n") }
         } else if self.document.isAsked {
             let title = self.document.title(or: Self.programName)
             let scope: DocumentScope = self.exposed ? .exposed : .all
             let document = bus.document(title: title, version: self.document.version, of: scope)
-            try self.document.write(document) { try Self.write($0) }
+            try self.document.write(document) { try StandardOutput.write("\($0)\n") }
         } else {
-            try Self.write(try RouteList(bus.routeDescriptions).text(as: self.json ? .json : self.format))
+            let list = RouteList(bus.routeDescriptions)
+            try StandardOutput.write("\(try list.text(as: self.json ? .json : self.format))\n")
         }
         return problems
-    }
-
-    /// Writes a text and a line break to standard output.
-    ///
-    /// `print` would not report that a disk is full or that the reader has closed the pipe.
-    private static func write(_ text: String) throws {
-        do {
-            try FileHandle.standardOutput.write(contentsOf: Data("\(text)\n".utf8))
-        } catch {
-            throw ExitCode.failure
-        }
     }
 
     /// The file name of the running program.

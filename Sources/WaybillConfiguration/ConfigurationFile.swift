@@ -60,7 +60,10 @@ struct ConfigurationFile {
                 self.isFolder(url) == true ? nil : Format(url).map { Self(url: url, format: $0) }
             }
         } catch {
-            throw ConfigurationError(.init(file: url.path), "the folder cannot be read: \(error)")
+            throw ConfigurationError(
+                .init(file: url.path),
+                "the folder cannot be read: \(error.localizedDescription)"
+            )
         }
     }
 
@@ -88,17 +91,19 @@ struct ConfigurationFile {
     }
 
     private func read() throws(ConfigurationError) -> Data {
+        let limit = RouteConfiguration.maximumFileSize
         let data: Data
         do {
-            data = try Data(contentsOf: self.url)
+            // A file above the limit, or an endless file such as `/dev/zero`, must not fill the memory.
+            data = try FileHandle(forReadingFrom: self.url).read(upToCount: limit + 1) ?? Data()
         } catch {
-            throw ConfigurationError(.init(file: self.name), "the file cannot be read: \(error)")
-        }
-        guard data.count <= RouteConfiguration.maximumFileSize else {
             throw ConfigurationError(
                 .init(file: self.name),
-                "the file has \(data.count) bytes, and the limit is \(RouteConfiguration.maximumFileSize)"
+                "the file cannot be read: \(error.localizedDescription)"
             )
+        }
+        guard data.count <= limit else {
+            throw ConfigurationError(.init(file: self.name), "the file has more than \(limit) bytes")
         }
         return data
     }

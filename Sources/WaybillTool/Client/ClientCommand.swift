@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Waybill
 internal import WaybillClients
+internal import WaybillCommands
 internal import WaybillDocuments
 internal import WaybillServe
 
@@ -68,7 +69,7 @@ struct ClientCommand: AsyncParsableCommand {
                 try text.write(to: file, atomically: true, encoding: .utf8)
             }
         } catch {
-            throw FileError(output, .unwritable, because: error.localizedDescription)
+            throw FileError(output, .unwritable, because: error.fileReason)
         }
     }
 

@@ -1,6 +1,7 @@
 #if Tool
 internal import ArgumentParser
 internal import Foundation
+internal import WaybillCommands
 
 #if canImport(Darwin)
 internal import Darwin
@@ -17,7 +18,7 @@ enum Output {
             // A pipe is read as well, for example `/dev/stdin` or `<(command)` of a shell.
             data = try FileHandle(forReadingFrom: URL(filePath: path)).readToEnd() ?? Data()
         } catch {
-            throw FileError(path, .unreadable, because: error.localizedDescription)
+            throw FileError(path, .unreadable, because: error.fileReason)
         }
         guard let text = String(validating: data, as: UTF8.self) else {
             throw FileError(path, .unreadable, because: "the file is not UTF-8 text")
@@ -32,13 +33,11 @@ enum Output {
     }
 
     /// Writes a text to standard output at once; throws `ExitCode` when the reader has closed the pipe.
-    ///
-    /// `print` would not report the closed pipe, because a program with sockets ignores `SIGPIPE`.
     static func write(_ text: String) throws {
         do {
-            try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
-        } catch {
-            throw ExitCode.failure
+            try StandardOutput.write(text)
+        } catch let error where !(error is ExitCode) {
+            throw FileError("standard output", .unwritable, because: error.fileReason)
         }
     }
 
