@@ -11,8 +11,7 @@ internal import WaybillRouting
 extension WaybillGateway {
     /// Calls the URL of a request.
     ///
-    /// In HTTP/1.1, a GET request without a length and without a transfer encoding has no body. In that case,
-    /// the method does not wait for a body.
+    /// The method does not wait for the body of a GET request that has none.
     func call(
         _ request: Request,
         _ context: some RequestContext,
@@ -20,20 +19,27 @@ extension WaybillGateway {
     ) async throws -> Response {
         let place = try self.calls.take(for: peer?.ipAddress)
         let length = request.headers[.contentLength].flatMap { Int($0) }
-        if request.method == .get, !self.configuration.isHTTP2, length == nil,
-            request.headers[.transferEncoding] == nil
-        {
+        if request.method == .get, !request.mayHaveBody(inHTTP2: self.configuration.isHTTP2) {
             return try await self.call(request, body: ByteBuffer(), at: place, context, from: peer)
         }
         // In HTTP/2, a GET request without a length may still have a body, which is rarely large.
         let isSmall = request.method == .get && length == nil
         let limit = min(isSmall ? 1 << 16 : .max, self.configuration.bodyLimit)
         // Most bodies without a length are small.
-        try place.setBytes(min(max(0, length ?? 1 << 16), limit))
+        let expected = min(max(0, length ?? 1 << 16), limit)
+        try place.setBytes(expected)
         let (collected, body) = try await request.collectingBody(
             upTo: limit,
             within: self.configuration.timeout
-        )
+        ) { bytes in
+            if bytes > expected { try place.setBytes(bytes) }
+        }
+        // In HTTP/2, the end of the connection looks like the end of the body.
+        if self.configuration.isHTTP2, self.configuration.watchesConnections, let length,
+            body.readableBytes < length
+        {
+            throw Problem.incompleteBody
+        }
         return try await self.call(collected, body: body, at: place, context, from: peer)
     }
 
@@ -105,9 +111,7 @@ extension WaybillGateway {
         _ operations: ExposedOperations
     ) throws(Problem) {
         guard request.method == .get, operations.isChangedByPost else { return }
-        var problem = Problem(.methodNotAllowed, "the route may change something: use POST")
-        problem.allowed = "POST"
-        throw problem
+        throw Problem(.methodNotAllowed, "the route may change something: use POST", allowing: "POST")
     }
 
     /// Returns the problem for a request whose method the gateway never accepts, such as PUT.
@@ -116,9 +120,9 @@ extension WaybillGateway {
     func methodNotAllowed(_ path: [Substring]) -> Problem {
         let url = "\(path.first ?? "")://\(path.dropFirst().joined(separator: "/"))"
         let isWrite = self.bus.exposedOperations(of: url).isChangedByPost
-        var problem = Problem(.methodNotAllowed, isWrite ? "use POST" : "use GET or POST")
-        if isWrite { problem.allowed = "POST" }
-        return problem
+        return isWrite
+            ? Problem(.methodNotAllowed, "use POST", allowing: "POST")
+            : Problem(.methodNotAllowed, "use GET or POST")
     }
 
     /// Returns a response that is a stream of progress replies, followed by the reply or the failure.
@@ -171,20 +175,37 @@ extension WaybillGateway {
 }
 
 extension Request {
+    /// Whether a request may have a body.
+    ///
+    /// In HTTP/1.1, a request without a length and without a transfer encoding has none.
+    func mayHaveBody(inHTTP2 isHTTP2: Bool) -> Bool {
+        isHTTP2 || self.headers[.contentLength] != nil || self.headers[.transferEncoding] != nil
+    }
+
     /// Reads the whole body of a request.
     ///
     /// - Parameters:
     ///   - limit: The maximum number of bytes.
     ///   - time: The time in which the body must arrive.
+    ///   - count: A closure that receives the number of bytes after each part of the body, and may throw.
     /// - Returns: The request, whose body can be read again, and the body.
-    /// - Throws: The problem that the body is too large or too late.
+    /// - Throws: The problem that the body is too large, too late or incomplete, and the errors of `count`.
     package func collectingBody(
         upTo limit: Int,
-        within time: Duration
+        within time: Duration,
+        _ count: @escaping @Sendable (Int) throws -> Void = { _ in }
     ) async throws -> (Request, ByteBuffer) {
         let collection = Task {
-            var request = self
-            let body = try await request.collectBody(upTo: limit)
+            var (request, body) = (self, ByteBuffer())
+            for try await part in self.body {
+                let size = body.readableBytes + part.readableBytes
+                guard size <= limit else {
+                    throw Problem(.contentTooLarge, "the body is larger than the limit of \(limit) bytes")
+                }
+                try count(size)
+                body.writeImmutableBuffer(part)
+            }
+            request.body = RequestBody(buffer: body)
             return (request, body)
         }
         // The loop of the bus may be busy, and `Task.sleep` would keep memory until the end of the time.
@@ -203,9 +224,17 @@ extension Request {
         }
         do {
             return try result.get()
-        } catch is NIOTooManyBytesError {
-            throw Problem(.contentTooLarge, "the body is larger than the limit of \(limit) bytes")
+        } catch let problem as Problem {
+            throw problem
+        } catch {
+            throw Problem.incompleteBody
         }
+    }
+}
+
+extension Problem {
+    fileprivate static var incompleteBody: Self {
+        Self(.badRequest, "the body is incomplete, or is not valid HTTP: send the request again")
     }
 }
 

@@ -144,20 +144,43 @@ package struct EventStreams: Sendable {
         self.watchesConnections = watchesConnections
     }
 
+    /// Returns a response to a GET request that is a stream of events.
+    ///
+    /// A stream detects the end of its connection while it reads the bytes after the body, which must
+    /// therefore have arrived. A body of several parts, which nothing reads, would block this reading.
+    ///
+    /// - Parameters:
+    ///   - request: The request to respond to, which must have no body.
+    ///   - client: The address of the client; nil if the address is unknown.
+    ///   - produce: Sends the events.
+    /// - Returns: The response.
+    /// - Throws: The problem that there are too many event streams, or that the request has a body.
+    package func response(
+        toGet request: Request,
+        from client: String? = nil,
+        _ produce: @escaping @Sendable (EventSink) async -> Void
+    ) async throws -> Response {
+        guard request.mayHaveBody(inHTTP2: self.isHTTP2) else {
+            return try self.response(to: request, from: client, produce)
+        }
+        let (collected, _) = try await request.collectingBody(upTo: 0, within: self.stallTime)
+        return try self.response(to: collected, from: client, produce)
+    }
+
     /// Returns a response that is a stream of events.
     ///
     /// The stream ends when `produce` returns, when the client disconnects or does not read in time, or when
     /// the server shuts down.
     ///
     /// - Parameters:
-    ///   - request: The request to respond to.
+    ///   - request: The request to respond to, whose body has been collected.
     ///   - client: The address of the client; nil if the address is unknown.
     ///   - produce: Sends the events.
     /// - Returns: The response.
     /// - Throws: The problem that there are too many event streams.
-    package func response(
+    func response(
         to request: Request,
-        from client: String? = nil,
+        from client: String?,
         _ produce: @escaping @Sendable (EventSink) async -> Void
     ) throws(Problem) -> Response {
         let place = try self.count.take(for: client)

@@ -18,12 +18,14 @@ package struct Problem: Error {
     private var declared: DeclaredError?
     /// The ID with which the failure is logged; nil if clients receive the reason.
     var id: String?
-    /// The methods that the URL allows, if the request has another method.
-    package var allowed = "GET, POST"
+    private let allowed: String
 
-    package init(_ status: HTTPResponse.Status, _ detail: String) {
+    /// Creates a problem; `allowed` contains the methods that the URL allows, if the request has another
+    /// method.
+    package init(_ status: HTTPResponse.Status, _ detail: String, allowing allowed: String = "GET, POST") {
         self.status = status
         self.detail = detail
+        self.allowed = allowed
     }
 
     /// Creates the problem for an error.
@@ -119,6 +121,8 @@ package struct Problem: Error {
         var response = Response(status: self.status, json: self.json)
         response.headers[.contentType] = "application/problem+json"
         if self.isTemporary { response.headers[.retryAfter] = "1" }
+        // A response with this status must name a way to authenticate (RFC 9110, section 15.5.2).
+        if self.status == .unauthorized { response.headers[.wwwAuthenticate] = "Bearer" }
         if self.status == .methodNotAllowed { response.headers[.allow] = self.allowed }
         return response
     }

@@ -20,10 +20,22 @@ extension WaybillGateway.Configuration {
             let status = HTTPResponse.Status(code: 421, reasonPhrase: "Misdirected Request")
             throw Problem(status, "`\(authority.onShortLine)` is not a host of this server")
         }
-        guard let origin = request.headers[.origin], !self.isOwn(origin, authority) else { return }
+        guard let origin = request.headers[.origin] else { return try self.checkFetch(request) }
+        if self.isOwn(origin, authority) { return }
         guard self.allows(origin) || acceptsNoOrigin && origin.hasSameBytes(as: "null") else {
             throw Problem(.forbidden, "pages of `\(origin.onShortLine)` may not use this server")
         }
+    }
+
+    /// Rejects a request that a foreign page has made without an origin, for example as the source of an
+    /// image.
+    ///
+    /// A browser sends no origin with most GET requests. A link to this server is accepted.
+    private func checkFetch(_ request: Request) throws(Problem) {
+        guard ["cross-site", "same-site"].contains(request.headers[.secFetchSite]),
+            request.headers[.secFetchMode] != "navigate"
+        else { return }
+        throw Problem(.forbidden, "pages of other origins may not use this server")
     }
 
     /// Returns whether an origin is the origin of this server's own pages.
@@ -109,13 +121,17 @@ extension WaybillGateway.Configuration {
     }
 }
 
+extension HTTPField.Name {
+    fileprivate static let secFetchSite = Self.known("Sec-Fetch-Site")
+    fileprivate static let secFetchMode = Self.known("Sec-Fetch-Mode")
+}
+
 extension WaybillGateway {
-    /// Responds to a preflight request, which a browser sends before a page of another origin may send a
-    /// request.
-    func preflight(_ request: Request, _ path: [Substring]) throws(Problem) -> Response {
-        guard request.headers[.origin] != nil, !self.configuration.origins.isEmpty else {
-            throw self.methodNotAllowed(path)
-        }
+    /// Returns the response to a preflight request, or nil for another request with the method `OPTIONS`.
+    ///
+    /// A browser sends a preflight request before a page of another origin may send a request.
+    func preflight(_ request: Request) -> Response? {
+        guard request.headers[.origin] != nil, !self.configuration.origins.isEmpty else { return nil }
         let known = ["Authorization", "Content-Type", "Last-Event-ID", "Waybill-Return", "Waybill-Timeout"]
         let headers = known + self.configuration.headers.sorted()
         return Response(

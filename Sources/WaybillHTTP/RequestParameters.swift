@@ -100,13 +100,19 @@ struct GatewayRequest: Sendable {
             let items = try FormItems(bytes)
             self.parameters = items.values
             self.valueCount = items.count
+            if self.event != nil { try self.keep(bytes) }
         } else if self.event != nil {
-            let text = String(validating: bytes, as: UTF8.self)
-            if let text { try Problem.checkMarks(in: text) }
-            self.payload = text ?? bytes
+            try self.keep(bytes)
         } else {
             throw Problem(.unsupportedMediaType, "the Content-Type of a body must be JSON or a form")
         }
+    }
+
+    /// Makes the data of an event, which is not JSON, the payload of the message.
+    private mutating func keep(_ bytes: [UInt8]) throws(Problem) {
+        let text = String(validating: bytes, as: UTF8.self)
+        if let text { try Problem.checkMarks(in: text) }
+        self.payload = text ?? bytes
     }
 
     /// Reads the data of an event in the same way as a body with the content type of the data.
@@ -133,7 +139,8 @@ extension WaybillGateway {
         var headers: [String: String] = [:]
         for field in http.headers where self.configuration.headers.contains(field.name.canonicalName) {
             try Problem.checkMarks(in: field.value)
-            headers[field.name.canonicalName] = field.value
+            // Lines with the same name are one list (RFC 9110, section 5.3).
+            headers[field.name.canonicalName] = http.headers[field.name]
         }
         if let event = request.event {
             headers.merge(event.messageHeaders) { _, attribute in attribute }

@@ -8,7 +8,7 @@ extension WaybillGateway {
     /// Responds to a request with the messages of the pattern in its query, as server-sent events.
     ///
     /// The address of the client is nil if it is unknown.
-    func subscribe(_ request: Request, from client: String?) throws -> Response {
+    func subscribe(_ request: Request, from client: String?) async throws -> Response {
         let query = try FormItems(Array((request.uri.query ?? "").utf8))
         guard let pattern = query["pattern"], !pattern.isEmpty else {
             throw Problem(
@@ -35,7 +35,7 @@ extension WaybillGateway {
             if error.code == .invalidPattern { throw Problem(.badRequest, error.message) }
             throw error
         }
-        return try self.streams.response(to: request, from: client) { sink in
+        return try await self.streams.response(toGet: request, from: client) { sink in
             await place.feed.send(after: place.number, or: lastID, to: sink)
         }
     }

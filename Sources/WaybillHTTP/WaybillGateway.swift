@@ -231,7 +231,9 @@ public struct WaybillGateway: Sendable {
         let knowsAddress = context is any RemoteAddressRequestContext.Type
         routes.on("subscribe", method: .get) { request, context in
             let peer = knowsAddress ? (context as? any RemoteAddressRequestContext)?.remoteAddress : nil
-            return await self.respond(to: request) { try self.subscribe(request, from: peer?.ipAddress) }
+            return await self.respond(to: request) {
+                try await self.subscribe(request, from: peer?.ipAddress)
+            }
         }
         routes.on("fingerprint", method: .get) { request, _ in
             await self.respond(to: request) {
@@ -244,19 +246,36 @@ public struct WaybillGateway: Sendable {
                 return await self.respond(to: request) { try await self.call(request, context, from: peer) }
             }
         }
-        for method: HTTPRequest.Method in Self.refusedMethods {
-            routes.on("**", method: method) { request, context in
-                await self.respond(to: request) {
-                    throw self.methodNotAllowed(context.parameters.getCatchAll())
-                }
-            }
+        self.refuse(Self.refusedMethods, at: "**", of: routes) { context in
+            self.methodNotAllowed(context.parameters.getCatchAll())
         }
-        routes.on("**", method: .options) { request, context in
-            await self.respond(to: request) {
-                try self.preflight(request, context.parameters.getCatchAll())
+        // If a path lacks the method of a request, Hummingbird does not try the path `**`.
+        for path: RouterPath in ["subscribe", "fingerprint"] {
+            self.refuse(Self.refusedMethods + [.post], at: path, of: routes) { _ in
+                Problem(.methodNotAllowed, "use GET", allowing: "GET")
             }
         }
         return routes
+    }
+
+    /// Adds the routes for preflight requests and for methods that are not allowed at a path.
+    private func refuse<Context: RequestContext>(
+        _ methods: [HTTPRequest.Method],
+        at path: RouterPath,
+        of routes: RouteCollection<Context>,
+        _ problem: @escaping @Sendable (Context) -> Problem
+    ) {
+        for method in methods {
+            routes.on(path, method: method) { request, context in
+                await self.respond(to: request) { throw problem(context) }
+            }
+        }
+        routes.on(path, method: .options) { request, context in
+            await self.respond(to: request) {
+                guard let response = self.preflight(request) else { throw problem(context) }
+                return response
+            }
+        }
     }
 
     /// The methods that are rejected for every URL.

@@ -166,6 +166,18 @@ struct CallTests {
                 let answer = try await server.send(.POST, "app/tenant", headers: [name: "shop"])
                 #expect(answer.text == "\"shop\"")
             }
+            let connection = try await StreamConnection.connect(
+                to: .tcp("127.0.0.1", port: server.port),
+                on: self.bus.eventLoop
+            )
+            let head = "POST /bus/app/tenant HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n"
+            try await connection.write(Array("\(head)X-Tenant: a\r\nX-Tenant: b\r\n\r\n".utf8))
+            var bytes = connection.bytes.makeAsyncIterator()
+            var response = ""
+            while !response.contains("\r\n\r\n\""), let part = try await bytes.next() {
+                response += String(decoding: part, as: UTF8.self)
+            }
+            #expect(response.hasSuffix("\"a, b\""))
         }
     }
 
@@ -297,6 +309,12 @@ struct CallTests {
             }
             let forged = ["Host": "localhost:1@evil", "Origin": "http://localhost:1@evil"]
             #expect(try await get(forged).status == 421)
+            // A browser sends no origin for an image or a link.
+            let image = ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"]
+            #expect(try await get(image).status == 403)
+            let link = ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"]
+            #expect(try await get(link).status == 200)
+            #expect(try await get(["Sec-Fetch-Site": "same-origin"]).status == 200)
             let own = try await get(["Origin": "http://127.0.0.1:\(server.port)"])
             #expect(own.status == 200 && own.headers.first(name: "Access-Control-Allow-Origin") == nil)
             for origin in ["https://evil.example", "null", "http://localhost:1", "127.0.0.1:\(server.port)"] {
@@ -313,6 +331,14 @@ struct CallTests {
             #expect(preflight.status == 204)
             #expect(preflight.headers.first(name: "Access-Control-Allow-Methods") == "GET, POST")
             // A generated client sends a token and the headers of a trace.
+            for path in ["subscribe", "fingerprint"] {
+                let headers = ["Origin": "https://friend.example"]
+                let preflight = try await server.send(.OPTIONS, path, headers: headers)
+                #expect(preflight.status == 204)
+                #expect(preflight.headers.first(name: "Access-Control-Allow-Origin") == headers["Origin"])
+                let refused = try await server.send(.POST, path)
+                #expect(refused.status == 405 && refused.headers.first(name: "Allow") == "GET")
+            }
             let allowed = try #require(preflight.headers.first(name: "Access-Control-Allow-Headers"))
             #expect(Set(allowed.split(separator: ", ")).isSuperset(of: ["Authorization", "traceparent"]))
         }
@@ -587,6 +613,52 @@ struct CallTests {
             for try await _ in connection.bytes {}
             let isFree = try await eventually { try await server.send(.POST, "app/nothing").status == 204 }
             #expect(isFree)
+        }
+    }
+
+    @Test
+    func `a broken body is the client's error and is not logged`() async throws {
+        let logged = Journal<String>()
+        let logger = Logger(label: "test") { _ in JournalLogHandler(journal: logged) }
+        try await GatewayServer.run(self.bus, .with(\.logger, logger)) { server in
+            let connection = try await StreamConnection.connect(
+                to: .tcp("127.0.0.1", port: server.port),
+                on: self.bus.eventLoop
+            )
+            let head = "POST /bus/app/nothing HTTP/1.1\r\nHost: localhost\r\n"
+            try await connection.write(Array("\(head)Transfer-Encoding: chunked\r\n\r\nzz\r\n".utf8))
+            var bytes = connection.bytes.makeAsyncIterator()
+            let response = String(decoding: try await bytes.next() ?? [], as: UTF8.self)
+            #expect(response.hasPrefix("HTTP/1.1 400 "))
+            #expect(logged.entries == [])
+        }
+    }
+
+    @Test
+    func `a body without a length counts while it arrives`() async throws {
+        var configuration = WaybillGateway.Configuration.quiet
+        (configuration.callBytes, configuration.bodyLimit) = (400_000, 200_000)
+        try await GatewayServer.run(self.bus, configuration) { server in
+            var connections: [StreamConnection] = []
+            let head = "POST /bus/app/nothing HTTP/1.1\r\nHost: localhost\r\n"
+            // The length of the chunk is a hexadecimal number, and its end never arrives.
+            let chunk = "2af80\r\n\(String(repeating: "a", count: 170_000))"
+            for _ in 0..<2 {
+                let connection = try await StreamConnection.connect(
+                    to: .tcp("127.0.0.1", port: server.port),
+                    on: self.bus.eventLoop
+                )
+                try await connection.write(
+                    Array("\(head)Transfer-Encoding: chunked\r\n\r\n\(chunk)".utf8)
+                )
+                connections.append(connection)
+            }
+            let body = "{\"text\":\"\(String(repeating: "x", count: 60_000))\"}"
+            let isFull = try await eventually {
+                try await server.send(.POST, "app/nothing", body: body).status == 429
+            }
+            #expect(isFull)
+            for connection in connections { connection.close() }
         }
     }
 

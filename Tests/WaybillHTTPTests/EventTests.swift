@@ -160,6 +160,16 @@ struct EventTests {
             #expect(second["id"]?.split(separator: "-").count == 2)
             #expect(second.data == Array("{\"**\":\"NONE\",\"x\":2}".utf8))
             #expect(try await plain.next()?.data.contains("\"url\":\"app://prices/ACME\"") == true)
+            let form = "application/x-www-form-urlencoded"
+            let posted = try await server.send(
+                .POST,
+                "app/prices/ACME",
+                headers: self.headers,
+                body: "a=1",
+                type: form
+            )
+            #expect(posted.status == 204)
+            #expect(try self.event(await events.next()).data == Array("a=1".utf8))
             #expect(try await server.send(.GET, "subscribe?pattern=app://prices/**&format=xml").status == 400)
         }
     }

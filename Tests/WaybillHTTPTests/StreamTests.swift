@@ -4,6 +4,7 @@ import NIOHTTP1
 import ServiceLifecycle
 import Testing
 import Waybill
+import WaybillEventLoop
 import WaybillHTTP
 import WaybillTestSupport
 
@@ -174,6 +175,30 @@ struct StreamTests {
             let third = try await server.send(.GET, path)
             #expect(third.status == 429 && third.headers.first(name: "Retry-After") == "1")
             #expect(streams.allSatisfy { $0.response.status == .ok })
+        }
+    }
+
+    @Test
+    func `a request for a stream with a body is rejected, and takes no place`() async throws {
+        try self.bus.expose("app://x", for: .subscribing)
+        try await GatewayServer.run(self.bus, .with(\.streamLimit, 1)) { server in
+            let connection = try await StreamConnection.connect(
+                to: .tcp("127.0.0.1", port: server.port),
+                on: self.bus.eventLoop
+            )
+            let head = "GET /bus/subscribe?pattern=app://x HTTP/1.1\r\nHost: localhost\r\n"
+            let chunks = String(repeating: "1\r\na\r\n", count: 8)
+            try await connection.write(
+                Array("\(head)Transfer-Encoding: chunked\r\n\r\n\(chunks)0\r\n\r\n".utf8)
+            )
+            var bytes = connection.bytes.makeAsyncIterator()
+            let response = String(decoding: try await bytes.next() ?? [], as: UTF8.self)
+            #expect(response.hasPrefix("HTTP/1.1 413 "))
+            connection.close()
+            let isFree = try await eventually {
+                try await server.open(.GET, "subscribe?pattern=app://x").status == .ok
+            }
+            #expect(isFree)
         }
     }
 

@@ -133,7 +133,7 @@ struct ConsoleServer: Sendable {
             return Response(json: self.core.explanation(of: url))
         case "api/stream":
             let rows = parameters["rows"].flatMap { Int($0) } ?? 200
-            return try self.stream(request, pattern: parameters["pattern"], rows: rows)
+            return try await self.stream(request, pattern: parameters["pattern"], rows: rows)
         case "api/call": return Response(json: try await self.core.call(try await Self.json(of: request)))
         case "api/deadletters/replay":
             return Response(json: try await self.core.replay(try await Self.json(of: request)))
@@ -155,7 +155,7 @@ struct ConsoleServer: Sendable {
         return diagram.json
     }
 
-    private func stream(_ request: Request, pattern: String?, rows: Int) throws(Problem) -> Response {
+    private func stream(_ request: Request, pattern: String?, rows: Int) async throws -> Response {
         let scope: RouteTable<Void>?
         do throws(RoutingError) {
             scope = try pattern.flatMap { $0.isEmpty ? nil : $0 }
@@ -164,7 +164,7 @@ struct ConsoleServer: Sendable {
             throw Problem(.badRequest, error.message)
         }
         let core = self.core
-        return try self.streams.response(to: request) { sink in
+        return try await self.streams.response(toGet: request) { sink in
             core.watch.begin()
             defer { core.watch.end() }
             guard let reader = core.recorder.state.withLock({ $0.addReader(scope) }) else { return }
@@ -190,9 +190,7 @@ extension ConsoleServer {
 
     private static func require(_ method: HTTPRequest.Method, _ request: Request) throws(Problem) {
         guard request.method != method else { return }
-        var problem = Problem(.methodNotAllowed, "use \(method.rawValue)")
-        problem.allowed = method.rawValue
-        throw problem
+        throw Problem(.methodNotAllowed, "use \(method.rawValue)", allowing: method.rawValue)
     }
 
     private static func body(of request: Request, upTo limit: Int) async throws -> ByteBuffer {
