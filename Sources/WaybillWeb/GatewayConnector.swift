@@ -71,7 +71,11 @@ public struct GatewayConnector: Connector {
     }
 
     private func request(for message: Message, url: String) throws(RoutingError) -> HTTPClientRequest {
-        let path = url.prefix { $0 != "#" }.replacing("://", with: "/", maxReplacements: 1)
+        let text = url.prefix { $0 != "#" }
+        let path =
+            message.address.hasScheme
+            ? text.replacing("://", with: "/", maxReplacements: 1)
+            : "\(message.address.scheme)/\(text.drop { $0 == "/" })"
         let segments = path.prefix { $0 != "?" }.split(separator: "/")
         guard !segments.contains("."), !segments.contains("..") else {
             throw RoutingError(.invalidURL, url: url, message: "HTTP has no segments `.` and `..`")

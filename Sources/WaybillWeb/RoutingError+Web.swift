@@ -32,7 +32,30 @@ extension RoutingError {
             .socksHandshakeTimeout, .httpProxyHandshakeTimeout, .invalidProxyResponse,
             .proxyAuthenticationRequired, .uncleanShutdown:
             return Self(.unreachable, url: url, message: "the server cannot be reached", cause: error)
-        default: return error
+        default: return self.other(error, url: url)
+        }
+    }
+
+    /// Returns the error for a code that contains values, which a program cannot match.
+    private static func other(_ error: HTTPClientError, url: String) -> RoutingError {
+        switch error.shortDescription {
+        case "Unsupported scheme":
+            Self(.invalidURL, url: url, message: "the URL of the server must begin with http or https")
+        case "Invalid header field names", "Invalid header field values":
+            // The error of the client would show the value, which may be the token.
+            Self(
+                .refused,
+                url: url,
+                message:
+                    "HTTP cannot send a header or the token: remove line breaks and other control characters"
+            )
+        default:
+            Self(
+                .refused,
+                url: url,
+                message: "the HTTP client rejected the exchange: \(error.shortDescription)",
+                cause: error
+            )
         }
     }
 }

@@ -47,7 +47,7 @@ struct GatewayConnectorTests {
                         == value
                 )
             }
-            let place: String = try await bus.route("app://probe/place/a%2Fb/-7?side=right")
+            let place: String = try await bus.route("probe/place/a%2Fb/-7?side=right")
             #expect(place == "a/b -7 right []")
             try await bus.route("app://probe/note", parameters: ["text": "x"], as: Void.self)
         }
@@ -138,6 +138,23 @@ struct GatewayConnectorTests {
             try await GatewayConnector("http://127.0.0.1:1/bus/").fingerprint()
         }
         #expect(error?.code == .unreachable)
+    }
+
+    @Test func `a wrong address or token is reported without the token`() async throws {
+        let wrongAddress = await #expect(throws: RoutingError.self) {
+            try await GatewayConnector("localhost:1/bus").fingerprint()
+        }
+        #expect(wrongAddress?.code == .invalidURL)
+        let bus = MessageBus(configuration: .quiet)
+        let connector = GatewayConnector("http://127.0.0.1:1/bus", token: "SECRET\n")
+        try bus.connect("app", to: connector)
+        let wrongToken = await #expect(throws: RoutingError.self) { try await connector.fingerprint() }
+        let wrongCall = await #expect(throws: RoutingError.self) { try await bus.route("app://x") }
+        for error in [wrongToken, wrongCall] {
+            #expect(error?.code == .refused)
+            #expect(String(reflecting: error).contains("SECRET") == false)
+        }
+        await bus.shutDown()
     }
 
     @Test func `a subscription to a pattern that is not exposed fails`() async throws {
