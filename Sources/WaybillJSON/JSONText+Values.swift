@@ -2,6 +2,8 @@ internal import FoundationEssentials
 internal import WaybillRouting
 
 extension JSONText: EncodedValue {
+    package var size: Int { self.range.count }
+
     /// Decodes the text as the type that the reader needs.
     ///
     /// Foundation's decoder decodes `Decodable` types. Dates are in the format of ISO 8601, and `Data` is

@@ -70,7 +70,8 @@ extension MessageBus {
 
     /// Subscribes to a pattern for a peer.
     ///
-    /// The peer receives only messages whose URLs are exposed for subscribing.
+    /// The peer receives only messages whose URLs are exposed for subscribing. If the peer reads too slowly,
+    /// its oldest messages are dropped.
     ///
     /// The exposures at the time of this call decide whether the peer may subscribe. The exposures at the
     /// time of a publication decide whether the peer receives the publication.
@@ -80,14 +81,19 @@ extension MessageBus {
         of pattern: String,
         to audience: Audience = .peers,
         limit: Int? = nil,
-        whenFull: MailboxConfiguration.Overflow = .dropOldest
+        memory: SubscriptionMemory? = nil
     ) throws(RoutingError) -> SubscriptionSequence {
         let limit = limit ?? self.core.configuration.mailboxLimit
         let exposures = self.core.exposures(to: audience)
         let read = try self.core.currentConfiguration.peerPattern(pattern)
         guard exposures.maySubscribe(to: read) else { throw .notSubscribable(pattern) }
-        let buffer = SubscriptionBuffer(of: pattern, limit: limit, whenFull: whenFull, core: self.core) {
-            url in
+        let buffer = SubscriptionBuffer(
+            of: pattern,
+            limit: limit,
+            whenFull: .dropOldest,
+            core: self.core,
+            memory: memory
+        ) { url in
             (try? exposures.operations(at: url))?.contains(.subscribing) ?? false
         }
         return SubscriptionSequence(buffer, try self.core.subscribe(Subscriber(buffer), to: read))

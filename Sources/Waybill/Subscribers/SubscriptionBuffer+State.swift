@@ -1,5 +1,36 @@
 internal import DequeModule
+internal import Synchronization
 internal import WaybillRouting
+
+/// The memory that the unread messages of several subscriptions may use together, in bytes.
+///
+/// If a message would exceed the limit, its subscription drops its oldest messages.
+package final class SubscriptionMemory: Sendable {
+    private let limit: Int
+    /// The memory of more subscriptions, which includes these subscriptions; nil if there is none.
+    private let outer: SubscriptionMemory?
+    private let used = Atomic<Int>(0)
+
+    package init(limit: Int, inside outer: SubscriptionMemory? = nil) {
+        self.limit = limit
+        self.outer = outer
+    }
+
+    /// Counts the bytes of a message, or returns false when a limit is reached.
+    ///
+    /// A message that waits alone may be larger than the limit.
+    fileprivate func take(_ bytes: Int) -> Bool {
+        let used = self.used.add(bytes, ordering: .relaxed).newValue
+        if used <= self.limit || used == bytes, self.outer?.take(bytes) ?? true { return true }
+        self.used.subtract(bytes, ordering: .relaxed)
+        return false
+    }
+
+    fileprivate func give(_ bytes: Int) {
+        self.used.subtract(bytes, ordering: .relaxed)
+        self.outer?.give(bytes)
+    }
+}
 
 /// The state of a buffer.
 ///
@@ -7,6 +38,8 @@ internal import WaybillRouting
 struct SubscriptionBufferState {
     let limit: Int
     let whenFull: MailboxConfiguration.Overflow
+    /// The memory in which the messages of the buffer count; nil when only their number is limited.
+    private let memory: SubscriptionMemory?
 
     private var buffer: Deque<UnreadMessage> = []
     /// The number of messages that newer messages have replaced since the last message was taken.
@@ -19,17 +52,18 @@ struct SubscriptionBufferState {
     private var readers: Deque<SubscriptionBuffer.Reader> = []
     private var reason: (@Sendable (String) -> RoutingError)?
 
-    init(limit: Int, whenFull: MailboxConfiguration.Overflow) {
+    init(limit: Int, whenFull: MailboxConfiguration.Overflow, memory: SubscriptionMemory? = nil) {
         self.limit = max(1, limit)
         self.whenFull = whenFull
+        self.memory = memory
     }
 
     /// The decision about a message that is offered to the buffer.
     enum Offer {
         case kept
         case read(by: SubscriptionBuffer.Reader)
-        /// The message is in the buffer, and the oldest message was removed.
-        case replaced(UnreadMessage)
+        /// The oldest messages were removed. They include the offered message if `isKept` is false.
+        case replaced([UnreadMessage], isKept: Bool)
         /// The message is queued, and its publisher waits.
         case queued(QueuedMessage)
         case refused(RoutingError)
@@ -38,22 +72,31 @@ struct SubscriptionBufferState {
     mutating func offer(_ unread: UnreadMessage, to buffer: SubscriptionBuffer) -> Offer {
         if let reason { return .refused(reason(unread.message.parameters.url)) }
         if let reader = self.readers.popFirst() { return .read(by: reader) }
-        if self.buffer.count < self.limit {
-            self.buffer.append(unread)
-            return .kept
+        var oldest: [UnreadMessage] = []
+        while self.buffer.count >= self.limit || self.memory?.take(unread.size) == false {
+            switch self.whenFull {
+            case .fail:
+                return .refused(.subscriptionFull(url: unread.message.parameters.url, limit: self.limit))
+            case .dropOldest:
+                self.replaced += 1
+                guard let message = self.removeFirst() else {
+                    return .replaced(oldest + [unread], isKept: false)
+                }
+                oldest.append(message)
+            case .suspend:
+                let queued = QueuedMessage(unread, in: buffer)
+                self.publishers.append(queued)
+                return .queued(queued)
+            }
         }
-        switch self.whenFull {
-        case .fail: return .refused(.subscriptionFull(url: unread.message.parameters.url, limit: self.limit))
-        case .dropOldest:
-            let oldest = self.buffer.removeFirst()
-            self.buffer.append(unread)
-            self.replaced += 1
-            return .replaced(oldest)
-        case .suspend:
-            let queued = QueuedMessage(unread, in: buffer)
-            self.publishers.append(queued)
-            return .queued(queued)
-        }
+        self.buffer.append(unread)
+        return oldest.isEmpty ? .kept : .replaced(oldest, isKept: true)
+    }
+
+    private mutating func removeFirst() -> UnreadMessage? {
+        guard let message = self.buffer.popFirst() else { return nil }
+        self.memory?.give(message.size)
+        return message
     }
 
     enum Reading {
@@ -65,7 +108,7 @@ struct SubscriptionBufferState {
     }
 
     mutating func takeFirst() -> Reading {
-        guard let message = self.buffer.popFirst() else { return self.reason == nil ? .none : .end }
+        guard let message = self.removeFirst() else { return self.reason == nil ? .none : .end }
         self.missed += self.replaced
         self.replaced = 0
         let queued = self.publishers.popFirst()
@@ -105,6 +148,7 @@ struct SubscriptionBufferState {
     mutating func end(with reason: @escaping @Sendable (String) -> RoutingError) -> Leftovers {
         guard self.reason == nil else { return Leftovers() }
         self.reason = reason
+        self.memory?.give(self.buffer.reduce(0) { $0 + $1.size })
         let leftovers = Leftovers(messages: self.buffer, publishers: self.publishers, readers: self.readers)
         (self.buffer, self.publishers, self.readers) = ([], [], [])
         return leftovers

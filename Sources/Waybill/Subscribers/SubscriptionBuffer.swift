@@ -16,6 +16,7 @@ final class SubscriptionBuffer: Sendable {
     /// A closure that returns whether the buffer accepts messages to a URL; nil when the buffer accepts all
     /// messages.
     private let accepts: (@Sendable (String) -> Bool)?
+    let countsMemory: Bool
     private let state: Locked<SubscriptionBufferState>
 
     init(
@@ -23,13 +24,17 @@ final class SubscriptionBuffer: Sendable {
         limit: Int,
         whenFull: MailboxConfiguration.Overflow,
         core: BusCore,
+        memory: SubscriptionMemory? = nil,
         accepts: (@Sendable (_ url: String) -> Bool)? = nil
     ) {
         self.core = core
         self.pattern = pattern
         self.accepts = accepts
-        self.state = Locked(SubscriptionBufferState(limit: limit, whenFull: whenFull))
+        self.countsMemory = memory != nil
+        self.state = Locked(SubscriptionBufferState(limit: limit, whenFull: whenFull, memory: memory))
     }
+
+    var isForPeer: Bool { self.accepts != nil }
 
     func isFor(_ url: String) -> Bool { self.accepts?(url) ?? true }
 
@@ -102,12 +107,17 @@ extension BusCore {
         message.id = ticket.id
         var offered = message
         if let chain = publication.chain { offered.prepare(for: chain) }
-        let unread = UnreadMessage(offered, ticket, chain: publication.chain)
+        let size = buffer.countsMemory ? offered.size : 0
+        let unread = UnreadMessage(offered, ticket, chain: publication.chain, size: size)
         switch buffer.offer(unread) {
         case .kept, .read: publication.acceptedCount += 1
-        case .replaced(let oldest):
-            publication.acceptedCount += 1
-            buffer.drop(oldest, .droppedUnread(url: oldest.message.parameters.url))
+        case .replaced(let oldest, let isKept):
+            if isKept { publication.acceptedCount += 1 }
+            // A peer learns the number of its dropped messages when it reads the next message.
+            for unread in oldest {
+                let error = RoutingError.droppedUnread(url: unread.message.parameters.url)
+                buffer.drop(unread, error, isLogged: !buffer.isForPeer)
+            }
         case .queued(let queued): publication.queued.append(queued)
         case .refused(let error): buffer.drop(unread, error)
         }
@@ -167,15 +177,36 @@ final class UnreadMessage: Sendable {
     let message: Message
     /// The middlewares to call when the message is read; nil when the bus has none.
     let chain: MiddlewareChain?
+    /// The number of bytes that count in the memory of the subscription.
+    let size: Int
     private let ticket: Locked<MessageTicket?>
 
-    init(_ message: Message, _ ticket: consuming MessageTicket?, chain: MiddlewareChain? = nil) {
+    init(
+        _ message: Message,
+        _ ticket: consuming MessageTicket?,
+        chain: MiddlewareChain? = nil,
+        size: Int = 0
+    ) {
         self.message = message
         self.chain = chain
+        self.size = size
         self.ticket = Locked(ticket)
     }
 
     func takeTicket() -> MessageTicket? { self.ticket.withLock { $0.take() } }
+}
+
+extension Message {
+    /// The approximate memory that the message uses, in bytes.
+    ///
+    /// Values of this process count little, because publishers and subscribers share them.
+    fileprivate var size: Int {
+        let values = self.parameters.passedValues.reduce(EncodedValues.size(of: self.rawPayload)) {
+            $0 + $1.key.utf8.count + EncodedValues.size(of: $1.value)
+        }
+        let headers = self.headers.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count + 128 }
+        return 512 + self.parameters.url.utf8.count + values + headers
+    }
 }
 
 /// A message whose publisher waits for room in a full buffer.

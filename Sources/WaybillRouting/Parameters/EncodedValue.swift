@@ -19,10 +19,18 @@ package protocol EncodedValue: Sendable {
 
     /// The kind of the value for error messages, for example "JSON object".
     var kind: String { get }
+
+    /// The number of bytes.
+    var size: Int { get }
 }
 
 /// Converts parameters and replies, which are Swift values, or JSON from another process.
 package enum EncodedValues {
+    /// Returns the approximate memory of a value: the bytes of a text or an encoded value, and a constant.
+    package static func size(of value: (any Sendable)?) -> Int {
+        128 + ((value as? any EncodedValue)?.size ?? (value as? String)?.utf8.count ?? 0)
+    }
+
     /// Returns an encoded value, decoded as a type.
     ///
     /// Call this method when a cast has failed.

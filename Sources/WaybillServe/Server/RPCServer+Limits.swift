@@ -76,6 +76,19 @@ extension RPCServer {
         /// Above the limit, the server drops the oldest messages.
         public var messagesPerSubscription = 256
 
+        /// The maximum memory of the messages that wait for the subscriptions of one connection, in bytes; 4
+        /// MiB by default.
+        ///
+        /// Above the limit, the server drops the oldest messages of the subscription. A message that waits
+        /// alone may be larger.
+        public var subscriptionBytes = 4 << 20
+
+        /// The maximum memory of the messages that wait for the subscriptions of all connections together, in
+        /// bytes; 64 MiB by default.
+        ///
+        /// Above the limit, the server drops the oldest messages of the subscription that gets a message.
+        public var subscriptionBytesOfAll = 64 << 20
+
         /// The maximum number of requests and notifications of a connection per second; 100,000 by default.
         ///
         /// If a peer sends faster, the server reads more slowly. Each message of a batch or a `$/publish`

@@ -19,8 +19,12 @@ extension RPCSession {
         }
         let messages: SubscriptionSequence
         do throws(RoutingError) {
-            let limit = self.limits.messagesPerSubscription
-            messages = try self.bus.externalMessages(of: pattern, to: self.audience, limit: limit)
+            messages = try self.bus.externalMessages(
+                of: pattern,
+                to: self.audience,
+                limit: self.limits.messagesPerSubscription,
+                memory: self.connection?.subscriptionMemory
+            )
         } catch {
             self.connection?.load.assumeOnLoop { $0.removeSubscription() }
             throw error.code == .invalidPattern ? .parameters(error.message) : self.failure(error)

@@ -14,6 +14,8 @@ final class ServedConnection {
     let ledger: ServerLedger
     /// The resources that the connections of the server share.
     let load: ServerLoad
+    /// The memory of the messages that wait for the subscriptions of the peer.
+    let subscriptionMemory: SubscriptionMemory
     /// The number of the connection in ``load``, which is assigned when the connection is served.
     private(set) var number = 0
     private let token: BearerToken?
@@ -53,6 +55,10 @@ final class ServedConnection {
         )
         self.ledger = server.ledger
         self.load = server.load
+        self.subscriptionMemory = SubscriptionMemory(
+            limit: limits.subscriptionBytes,
+            inside: server.load.subscriptionMemory
+        )
         self.token = token
         self.openedAt = server.eventLoop.time.instant
         self.bucket = TokenBucket(perSecond: limits.requestsPerSecond, at: self.openedAt)

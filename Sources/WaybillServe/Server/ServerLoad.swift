@@ -28,6 +28,8 @@ actor ServerLoad: LoopBound {
     /// The size of the received messages that all connections keep in memory, in bytes.
     private var receivedBytes = 0
     private var subscriptions = 0
+    /// The memory of the messages that wait for all subscriptions.
+    nonisolated let subscriptionMemory: SubscriptionMemory
 
     /// The number that all closed connections have together.
     private static let closed = 0
@@ -35,6 +37,7 @@ actor ServerLoad: LoopBound {
     init(_ limits: RPCServer.Limits, on eventLoop: EventLoop) {
         self.eventLoop = eventLoop
         self.limits = limits
+        self.subscriptionMemory = SubscriptionMemory(limit: limits.subscriptionBytesOfAll)
         self.turns = CallTurns(guaranteed: limits.guaranteedCalls, shared: limits.sharedCalls)
     }
 

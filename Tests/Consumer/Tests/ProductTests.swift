@@ -220,6 +220,8 @@ struct ProductTests {
         configuration.limits.requestsInFlight = 100
         configuration.limits.subscriptions = 4
         configuration.limits.messagesPerSubscription = 16
+        configuration.limits.subscriptionBytes = 1 << 20
+        configuration.limits.subscriptionBytesOfAll = 1 << 24
         configuration.limits.subscriptionsOfAll = 16
         configuration.limits.messagesPerBatch = 8
         configuration.limits.batchAnswerBytes = 1 << 16

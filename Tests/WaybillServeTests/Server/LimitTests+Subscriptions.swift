@@ -71,6 +71,47 @@ extension LimitTests {
         }
     }
 
+    @Test(arguments: [false, true])
+    func `messages for a subscriber that does not read have a limit in bytes`(
+        isLimitOfAll: Bool
+    ) async throws {
+        let logged = Journal<String>()
+        try await self.withLimits(bus: .logging(to: logged)) {
+            if isLimitOfAll { $0.subscriptionBytesOfAll = 350_000 } else { $0.subscriptionBytes = 350_000 }
+        } _: { served in
+            let client = try await served.client()
+            let publisher = try await served.client()
+            try await client.send(
+                #"{"jsonrpc":"2.0","id":1,"method":"$/subscribe","params":{"pattern":"app://news"}}"#
+            )
+            _ = try await client.line()
+            // The buffers of the system are smaller than this message, so the next ones wait.
+            let text = String(repeating: "x", count: 2 << 20)
+            try await served.bus.publish("app://news", parameters: ["n": 0, "text": text])
+            try await client.receiveSome()
+            let large = String(repeating: "y", count: 100_000)
+            for number in 1...10 {
+                try await publisher.send(
+                    #"{"jsonrpc":"2.0","id":\#(number),"method":"$/publish","params":"#
+                        + #"{"url":"app://news","parameters":{"n":\#(number),"text":"\#(large)"}}}"#
+                )
+                #expect(json(try await publisher.line())["result"] as? Int == 1)
+            }
+            let lines = try await client.lines(4)
+            let messages = lines.compactMap { json($0)["params"] as? [String: any Sendable] }
+            let numbers = messages.compactMap { ($0["parameters"] as? [String: any Sendable])?["n"] as? Int }
+            #expect(numbers == [0, 8, 9, 10])
+            #expect(messages.map { $0["missed"] as? Int } == [nil, 7, nil, nil])
+            // Dropped messages of a slow peer do not fill the log.
+            #expect(logged.entries == [])
+            // The messages that the peer has read give their memory back.
+            for number in 11...13 {
+                try await served.bus.publish("app://news", parameters: ["n": number, "text": large])
+            }
+            #expect(try await client.lines(3).filter { $0.contains("missed") }.isEmpty)
+        }
+    }
+
     @Test
     func `subscribing to a pattern that no exposure covers is rejected`() async throws {
         try await withServer { served in

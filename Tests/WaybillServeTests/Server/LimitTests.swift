@@ -9,12 +9,13 @@ import WaybillTestSupport
 @Suite(.timeLimit(.minutes(1)))
 struct LimitTests {
     func withLimits(
+        bus busConfiguration: MessageBus.Configuration = .quiet,
         _ change: (inout RPCServer.Limits) -> Void,
         _ body: (Served) async throws -> Void
     ) async throws {
         var configuration = RPCServer.Configuration.quiet
         change(&configuration.limits)
-        try await withServer(configuration: configuration, eventLoop: EventLoop(name: "server")) { served in
+        try await withServer(configuration: configuration, bus: busConfiguration) { served in
             try served.bus.register("app://wait") { _ in try await hang() }
             try served.bus.expose("app://**", for: .all)
             try await body(served)

@@ -58,10 +58,11 @@ func withServer(
     at address: StreamAddress? = nil,
     configuration: RPCServer.Configuration = .quiet,
     eventLoop: EventLoop = EventLoop(name: "server"),
+    bus busConfiguration: MessageBus.Configuration = .quiet,
     _ body: (Served) async throws -> Void
 ) async throws {
     try await withFolder { folder in
-        let bus = MessageBus(eventLoop: eventLoop, configuration: .quiet)
+        let bus = MessageBus(eventLoop: eventLoop, configuration: busConfiguration)
         let server = RPCServer(
             bus,
             listening: address ?? .unix(folder + "/socket"),

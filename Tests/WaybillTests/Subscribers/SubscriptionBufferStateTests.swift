@@ -134,7 +134,8 @@ private struct BufferRun {
         switch offer {
         case .kept: "kept"
         case .read(let reader): "read by \(self.number(of: reader))"
-        case .replaced(let oldest): "replaced \(oldest.id.rawValue)"
+        case .replaced(let oldest, true): "replaced \(oldest.map { "\($0.id.rawValue)" }.joined())"
+        case .replaced(_, false): "the message itself was dropped"
         case .queued(let queued): "queued \(queued.id.rawValue)"
         case .refused(let error): "refused \(error.code)"
         }
