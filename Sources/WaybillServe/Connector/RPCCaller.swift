@@ -104,6 +104,12 @@ extension RPCCaller {
             self.deliver(.finished(.failure(RPCFailure(error))), to: id)
         case .failure(_, let error): self.note(objection: RPCFailure(error).message)
         case .notification(let method, let params): self.take(method, params)
+        case .invalid(.number(let id), _):
+            let failure = RPCFailure(
+                code: RPCFailure.internalError,
+                message: "the response is neither a valid result nor a valid error"
+            )
+            self.deliver(.finished(.failure(failure)), to: id)
         case .request, .result, .invalid: break
         }
     }

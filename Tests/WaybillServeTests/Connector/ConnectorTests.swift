@@ -339,6 +339,30 @@ struct ConnectorTests {
     }
 
     @Test
+    func `a response that is neither a result nor an error fails its call`() async throws {
+        let loop = EventLoop(name: "broken")
+        let listener = try await StreamListener.bind(.tcp("127.0.0.1", port: 0), on: loop)
+        let server = Task {
+            try await listener.serve { connection in
+                for try await bytes in connection.bytes {
+                    let request = json(String(decoding: bytes, as: UTF8.self))
+                    let response = #"{"jsonrpc":"2.0","id":\#(request["id"] as? Int ?? 0)}"#
+                    try await connection.write(Array("\(response)\n".utf8))
+                }
+            }
+        }
+        let near = MessageBus(configuration: .quiet)
+        try near.connect("far", to: RPCConnector(listener.address, configuration: .quiet))
+        let error = await failure { try await near.route("far://x", timeout: .seconds(50)) }
+        #expect(error?.code == .handlerFailed)
+        #expect(error?.message == "the response is neither a valid result nor a valid error")
+        await near.shutDown()
+        server.cancel()
+        _ = try? await server.value
+        await loop.shutDown()
+    }
+
+    @Test
     func `concurrent requests share one connection, and each receives its own reply`() async throws {
         try await self.withConnector { near, far in
             try far.bus.register("far://now/:n") { message -> Int in try message.argument("n") }
