@@ -81,7 +81,8 @@ final class DeadLetterObservers: Sendable {
     private let state = Locked(State())
 
     private struct State {
-        var observers: [ObjectIdentifier: Observer<DeadLetter>] = [:]
+        /// The observers in the order in which they were added, which is also the order of their calls.
+        var observers: [Observer<DeadLetter>] = []
         var isClosed = false
     }
 
@@ -107,7 +108,7 @@ final class DeadLetterObservers: Sendable {
     private func add(_ observer: Observer<DeadLetter>) {
         let isOpen = self.state.withLock { state in
             guard !state.isClosed else { return false }
-            state.observers[ObjectIdentifier(observer)] = observer
+            state.observers.append(observer)
             self.count.store(state.observers.count, ordering: .releasing)
             return true
         }
@@ -116,15 +117,14 @@ final class DeadLetterObservers: Sendable {
 
     func show(_ letter: DeadLetter) {
         // Call the observers outside of the lock, because an observer may take the lock again.
-        for observer in self.state.withLock({ Array($0.observers.values) }) { observer.notify(letter) }
+        for observer in self.state.withLock({ $0.observers }) { observer.notify(letter) }
     }
 
     func close() {
         let observers = self.state.withLock { state in
-            defer { state.observers = [:] }
             state.isClosed = true
             self.count.store(0, ordering: .releasing)
-            return Array(state.observers.values)
+            return exchange(&state.observers, with: [])
         }
         for observer in observers { observer.finish() }
     }
@@ -132,7 +132,8 @@ final class DeadLetterObservers: Sendable {
     private func forget(_ id: ObjectIdentifier) {
         _ = self.state.withLock { state in
             defer { self.count.store(state.observers.count, ordering: .releasing) }
-            return state.observers.removeValue(forKey: id)
+            let index = state.observers.firstIndex { ObjectIdentifier($0) == id }
+            return index.map { state.observers.remove(at: $0) }
         }
     }
 }

@@ -100,7 +100,7 @@ final class RecorderLog: Sendable {
     private func change(_ body: (inout State) -> Void) {
         let waiters = self.state.withLock { state in
             body(&state)
-            return Array(state.waiters.values)
+            return state.waiters.sorted { $0.key < $1.key }.map(\.value)
         }
         for waiter in waiters { waiter.yield() }
     }

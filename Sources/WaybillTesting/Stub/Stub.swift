@@ -58,9 +58,10 @@ public final class Stub: Sendable {
         let (place, waiters) = self.state.withLock { state in
             state.messages.append(message)
             let count = state.messages.count
-            let ready = state.waiters.filter { $0.value.count <= count }
-            for number in ready.keys { state.waiters[number] = nil }
-            return (count - 1, ready.values.map(\.waiter))
+            // A simulation resumes the tasks in the same order each time.
+            let ready = state.waiters.filter { $0.value.count <= count }.sorted { $0.key < $1.key }
+            for (number, _) in ready { state.waiters[number] = nil }
+            return (count - 1, ready.map(\.value.waiter))
         }
         for waiter in waiters { waiter.resume() }
         return place
