@@ -19,11 +19,14 @@ struct FaultMiddleware: Middleware {
         // The bus promises to keep the order of messages that no caller awaits, and to lose none of them.
         guard message.deliveryKind == .request else { return try await next(message) }
         let faults = self.simulator.faults
-        let failure = self.simulator.choose(.failure, below: 3, odds: faults.failure)
+        // The middleware of the other node injects the faults of a message between two nodes.
+        let isForOtherNode = context.isForOtherNode
+        let failure =
+            isForOtherNode ? 0 : self.simulator.choose(.failure, below: 3, odds: faults.failure)
         if failure == 1 { throw Self.error("the message was lost") }
-        if let delay = self.delay() { try await context.sleep(for: delay) }
+        if !isForOtherNode, let delay = self.delay() { try await context.sleep(for: delay) }
         let value = try await next(message)
-        if let delay = self.delay() { try await context.sleep(for: delay) }
+        if !isForOtherNode, let delay = self.delay() { try await context.sleep(for: delay) }
         if failure == 2 { throw Self.error("the reply was lost") }
         if self.isRepeated(message) { throw Self.error("the outcome of the attempt was lost") }
         return value

@@ -55,32 +55,45 @@ struct MessageDiagram: Sendable {
 
     /// The diagram in Mermaid syntax.
     var mermaid: String {
-        var lines = ["sequenceDiagram"]
+        var (participants, lines) = ([String](), [String]())
+        /// Returns the identifier of a participant, whose name may contain any character.
+        func identifier(of name: String) -> String {
+            if let number = participants.firstIndex(of: name) { return "P\(number)" }
+            participants.append(name)
+            return "P\(participants.count - 1)"
+        }
         let receivers = Dictionary(
-            self.events.map { ($0.id, self.participant(of: $0)) },
+            self.events.map { ($0.id, Self.participant(of: $0)) },
             uniquingKeysWith: { first, _ in first }
         )
         for event in self.events {
-            let sender = event.cause.flatMap { receivers[$0] } ?? "caller"
-            let receiver = self.participant(of: event)
+            let sender = identifier(of: event.cause.flatMap { receivers[$0] } ?? "caller")
+            let receiver = identifier(of: Self.participant(of: event))
             switch event.kind {
             case .message(let url): lines.append("    \(sender)->>\(receiver): \(Self.escaped(url))")
             case .reply: lines.append("    \(receiver)-->>\(sender): reply")
             case .failure(let reason): lines.append("    \(receiver)--x\(sender): \(Self.escaped(reason))")
             }
         }
-        return lines.joined(separator: "\n")
+        let names = participants.enumerated().map { "    participant P\($0) as \(Self.escaped($1))" }
+        return (["sequenceDiagram"] + names + lines).joined(separator: "\n")
     }
 
-    private func participant(of event: RecordedEvent) -> String {
-        let route = event.pattern.map { " \($0)" } ?? ""
-        return Self.escaped("\(event.node)\(route)").replacing(":", with: "")
+    private static func participant(of event: RecordedEvent) -> String {
+        "\(event.node)\(event.pattern.map { " \($0)" } ?? "")"
     }
 
     private func number(_ id: CorrelationID) -> String { self.numbers[id].map { "#\($0)" } ?? "#?" }
 
+    /// Returns a text in which the characters with a meaning in Mermaid are escaped.
     private static func escaped(_ text: String) -> String {
-        text.replacing(";", with: "#59;").replacing("\n", with: " ")
+        text.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
+            case "#", ";", "<", ">", "\"", "&": result += "#\(scalar.value);"
+            case "\n", "\r", "\t": result += " "
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
     }
 }
 

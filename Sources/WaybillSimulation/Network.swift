@@ -65,9 +65,15 @@ final class Network: @unchecked Sendable {
             network.simulator.plan(afterSteps: steps - 1) { network.crash(number) }
         }
         self.inject(simulator.faults.powerLoss, as: .crash) { network, number, steps in
-            // A node without stores loses power in the middle of its work.
-            guard network.nodes[number].disk?.cutPower(afterOperations: steps) == false else { return }
-            network.simulator.plan(afterSteps: steps - 1) { network.crash(number, losingPower: true) }
+            guard let disk = network.nodes[number].disk, disk.isUsed else {
+                // A node without stores loses power in the middle of its work.
+                return network.simulator.plan(afterSteps: steps - 1) {
+                    network.crash(number, losingPower: true)
+                }
+            }
+            // A store that is idle does not reach the operation at which its power should fail.
+            if disk.willLosePower { return network.crash(number, losingPower: true) }
+            disk.cutPower(afterOperations: steps)
         }
     }
 
@@ -109,7 +115,10 @@ final class Network: @unchecked Sendable {
         self.nodes[number].restart = restart
     }
 
-    func isRunning(_ number: Int) -> Bool { self.nodes[number].bus != nil }
+    /// Whether a node runs, and its start code has ended.
+    func isRunning(_ number: Int) -> Bool {
+        self.nodes[number].bus != nil && self.nodes[number].start == nil
+    }
 
     /// Returns the bus of the clients, which is on the world's own loop.
     func clientBus() throws -> MessageBus {
@@ -134,7 +143,7 @@ final class Network: @unchecked Sendable {
             self.nodes[number].start = ending
             self.runStartCode(startUp, on: bus, of: number, ending)
             do {
-                _ = try await ending.value()
+                _ = try await ending.value(isolation: #isolation)
                 return
             } catch is NodeHasCrashed {
                 try await Task.sleep(for: self.restartDelay())
@@ -281,9 +290,10 @@ extension Network {
         self.nextRequest += 1
         let id = self.nextRequest
         self.nodes[receiver.number].requests[id] = reply
+        let executor = self.simulator.executor(of: self.nodes[receiver.number].loops[0])
         receiver.eventLoop.execute {
-            // The task belongs to the receiver, because code of the receiver's loop creates it.
-            let task = Task {
+            // The task begins in this closure, because messages of one node begin in the order of arrival.
+            let task = Task.immediate(executorPreference: executor) {
                 do {
                     let value = try await receiver.bus.route(request).value
                     self.finish(id, at: receiver.number, with: .success(value))
@@ -296,7 +306,7 @@ extension Network {
         if self.simulator.choose(.failure, below: 2, odds: self.simulator.faults.cancellation) == 1 {
             self.simulator.afterDelay(self.cancellationDelay()) { message.endAsCancelled() }
         }
-        let value = try await reply.value()
+        let value = try await reply.value(isolation: #isolation)
         // If the value was sent or forwarded, this call has no effect.
         message.declineReturn()
         return value
@@ -374,8 +384,11 @@ extension Network {
     func publish(_ message: Message, from sender: Int?) -> Bool {
         let receivers = self.receivers(of: sender)
         for receiver in receivers {
+            let executor = self.simulator.executor(of: self.nodes[receiver.number].loops[0])
             receiver.eventLoop.execute {
-                Task { _ = try? await receiver.bus.publishFromNode(message) }
+                Task.immediate(executorPreference: executor) {
+                    _ = try? await receiver.bus.publishFromNode(message)
+                }
             }
         }
         return !receivers.isEmpty

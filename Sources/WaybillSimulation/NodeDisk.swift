@@ -18,6 +18,8 @@ final class NodeDisk: @unchecked Sendable {
     /// Whether writes that were not synchronized are lost when the disk is turned on.
     private var losesWrites = false
     private var isOn = true
+    /// Whether the power fails at a later operation.
+    private(set) var willLosePower = false
 
     init(
         _ simulator: Simulator,
@@ -55,14 +57,17 @@ final class NodeDisk: @unchecked Sendable {
         return disk
     }
 
-    /// Cuts the power at an operation on the disk, and returns whether the node has opened a store.
-    func cutPower(afterOperations count: Int) -> Bool {
+    /// Whether the node has opened a store.
+    var isUsed: Bool { self.disk != nil }
+
+    /// Cuts the power at an operation on the disk.
+    func cutPower(afterOperations count: Int) {
+        self.willLosePower = true
         self.disk?.cutPower(afterOperations: count)
-        return self.disk != nil
     }
 
     func turnOff(losingPower: Bool) {
-        self.isOn = false
+        (self.isOn, self.willLosePower) = (false, false)
         self.losesWrites = losingPower
         self.disk?.turnOff()
     }
@@ -148,7 +153,11 @@ final class NodeDisk: @unchecked Sendable {
         _ body: nonisolated(nonsending) () async throws -> Result
     ) async rethrows -> Result { try await body() }
 
-    func cutPower(afterOperations count: Int) -> Bool { false }
+    var isUsed: Bool { false }
+
+    var willLosePower: Bool { false }
+
+    func cutPower(afterOperations count: Int) {}
 
     func turnOff(losingPower: Bool) {}
 

@@ -11,19 +11,25 @@ final class PendingReply: Sendable {
 
     private let state = Locked(State())
 
-    /// Waits for the reply; a cancelled caller cancels the handler, and fails at once.
-    nonisolated(nonsending) func value() async throws -> any Sendable {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { waiter in
-                let result = self.state.withLock { state in
-                    if state.result == nil { state.waiter = waiter }
-                    return state.result
+    /// Waits for the reply in the isolation of the caller.
+    ///
+    /// A cancelled caller cancels the handler, and fails at once. The caller must pass its isolation: without
+    /// it, the task would continue on the loop whose work resumes the task, and a crash would end this loop.
+    func value(isolation: isolated (any Actor)?) async throws -> any Sendable {
+        try await withTaskCancellationHandler(
+            operation: {
+                // The closure is isolated to the caller because it captures the parameter.
+                _ = isolation
+                return try await withCheckedThrowingContinuation(isolation: isolation) { waiter in
+                    let result = self.state.withLock { state in
+                        if state.result == nil { state.waiter = waiter }
+                        return state.result
+                    }
+                    if let result { waiter.resume(with: result) }
                 }
-                if let result { waiter.resume(with: result) }
-            }
-        } onCancel: {
-            self.cancel()
-        }
+            },
+            onCancel: { self.cancel() }
+        )
     }
 
     /// Ends the wait with a result; only the first result has an effect.

@@ -150,6 +150,19 @@ struct Simulation: Sendable {
         let trace: RunTrace
         let messages: [RecordedEvent]
         let elapsed: Duration
+
+        /// Returns a sentence about two runs with the same steps of which only one fails, or which fail for
+        /// different reasons.
+        fileprivate func difference(from other: Run) -> String? {
+            switch (self.failure, other.failure) {
+            case (nil, nil): nil
+            case (let cause?, nil): "the first run failed (\(cause)) and the second passed"
+            case (nil, let cause?): "the first run passed and the second failed (\(cause))"
+            case (let cause?, let second?):
+                cause.isSame(as: second)
+                    ? nil : "the first run failed (\(cause)) and the second failed (\(second))"
+            }
+        }
     }
 
     private let faults: Faults
@@ -225,7 +238,11 @@ extension Simulation {
         let shortest = await self.shrink(run, seed: seed, cause: cause)
         let recorded = await self.run(seed, decisions: shortest, isRecorded: true)
         // The shortest run fails in the same way; its details, such as an error's text, may differ.
-        return self.report(recorded, seed: seed, cause: recorded.failure ?? cause)
+        return self.report(
+            recorded,
+            seed: seed,
+            cause: recorded.failure ?? .notRepeatable("one run failed (\(cause)) and a repetition passed")
+        )
     }
 
     func report(_ run: Run, seed: UInt64, cause: SimulationFailure.Cause) -> SimulationFailure {
@@ -247,7 +264,8 @@ extension Simulation {
         if let cause = second.failure, case .escape = cause {
             return self.report(second, seed: seed, cause: cause)
         }
-        guard let difference = run.trace.difference(from: second.trace) else { return nil }
+        guard let difference = run.trace.difference(from: second.trace) ?? run.difference(from: second)
+        else { return nil }
         return self.report(second, seed: seed, cause: .notRepeatable(difference))
     }
 

@@ -45,7 +45,7 @@ public final class SimulatedNode<Contents: Sendable>: Sendable {
     /// start.
     public var contents: Contents { self.current.contents }
 
-    /// Whether the node runs.
+    /// Whether the node runs, and its start code has ended.
     public var isRunning: Bool { self.network.isRunning(self.number) }
 
     /// Whether the node runs, and no message of its bus is on its way.

@@ -86,6 +86,9 @@ struct TaskPriorities {
 }
 
 extension SimulatedLoop.Work {
+    /// Whether the work is the job of an actor that has no executor of its own.
+    var isActorJob: Bool { unsafe self.job.map { unsafe waybill_task_number($0) == 0 } ?? false }
+
     /// The number of the work's task; the closures of a loop are one task, because they keep their order.
     func task(onLoop loop: Int) -> UInt64 {
         guard let job = unsafe self.job else { return 1 << 32 + UInt64(loop) }

@@ -6,6 +6,10 @@ extension Simulator {
     struct Invariant {
         let name: String
         let check: Check
+        /// Whether an evaluation of the check has begun.
+        var hasBegun = false
+        /// Whether an evaluation of the check has ended.
+        var hasEnded = false
     }
 
     /// A condition that must hold in the end.
@@ -20,13 +24,24 @@ extension Simulator {
     /// Checks all invariants, without letting other work run if possible.
     func checkInvariants() {
         guard !self.invariants.isEmpty, self.endedLoops == 0 else { return }
-        for invariant in self.invariants where self.failure == nil {
-            switch self.evaluate(invariant.check) {
-            case .isBroken: self.fail(.invariant(invariant.name))
-            case .threw(let error): self.fail(.checkThrew(invariant.name, error))
+        for index in self.invariants.indices where self.failure == nil && self.endedLoops == 0 {
+            let name = self.invariants[index].name
+            let result = self.evaluate(self.invariants[index].check)
+            self.invariants[index].hasBegun = true
+            if result != nil { self.invariants[index].hasEnded = true }
+            switch result {
+            case .isBroken: self.fail(.invariant(name))
+            case .threw(let error): self.fail(.checkThrew(name, error))
             case .holds, nil: break
             }
         }
+    }
+
+    /// Fails an invariant that was evaluated in vain.
+    private func checkThatInvariantsEnded() {
+        guard let invariant = self.invariants.first(where: { $0.hasBegun && !$0.hasEnded }) else { return }
+        let reason = "it waits for time or for work of the program, so it was never evaluated to its end"
+        self.fail(.checkThrew(invariant.name, "\(reason): use `world.eventually`"))
     }
 
     /// Returns whether the run has ended well: its program has ended, and every expected condition holds.
@@ -43,7 +58,10 @@ extension Simulator {
             case .isBroken, nil: broken.append(self.expectations[index])
             }
         }
-        guard !broken.isEmpty else { return true }
+        guard !broken.isEmpty else {
+            self.checkThatInvariantsEnded()
+            return self.failure == nil
+        }
         let waited = Duration.nanoseconds(self.time.now - bodyEndedAt)
         let late = broken.filter { waited >= $0.limit || self.time.pending == 0 }
         // While another condition may still come to hold, a condition that has held may be broken again.
@@ -56,7 +74,8 @@ extension Simulator {
         return false
     }
 
-    /// Runs a check, and only the work that it causes; returns nil if the check waits for other work.
+    /// Runs a check, and only the work that it causes; returns nil if the check waits for other work, or if a
+    /// node loses power during the check.
     private func evaluate(_ check: Check) -> Check.Result? {
         self.collectWork()
         let number = self.loops[check.loop].isRunning ? check.loop : 0
@@ -64,17 +83,26 @@ extension Simulator {
         self.currentLoop = number
         loop.perform { check.start(on: loop.eventLoop) }
         self.currentLoop = 0
-        if let result = check.takeResult() { return result }
+        if check.hasResult { return self.result(of: check) }
         let others = self.ready
         self.ready = []
         self.collectWork()
         // A check reads mostly the actors of one loop, so it begins there next time.
         if let first = self.ready.first { check.loop = first.loop }
-        while !self.ready.isEmpty, !check.hasResult {
+        var steps = 0
+        while !self.ready.isEmpty, !check.hasResult, steps < self.limits.steps {
             self.run(self.ready.removeFirst(), deliveries: Self.manyDeliveries)
             self.collectWork()
+            steps += 1
         }
         self.ready = others + self.ready
-        return check.takeResult()
+        if steps == self.limits.steps { return .threw("it did not end within \(steps) pieces of work") }
+        return self.result(of: check)
+    }
+
+    private func result(of check: Check) -> Check.Result? {
+        let ended = self.endedLoops
+        self.observeWork()
+        return self.endedLoops == ended ? check.takeResult() : nil
     }
 }

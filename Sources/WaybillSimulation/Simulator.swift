@@ -56,6 +56,8 @@ final class Simulator: @unchecked Sendable {
     var ready: [Entry] = []
     private var held: [HeldEntry] = []
     private var nextSequence = 0
+    /// The jobs that were enqueued after the loop of the running code had ended.
+    private var lateJobs: [SimulatedLoop.Work] = []
     private var step = 0
 
     var invariants: [Invariant] = []
@@ -70,7 +72,7 @@ final class Simulator: @unchecked Sendable {
     private var endings: [() -> Void] = []
     /// The number of loops that have ended and that no restarted node has replaced.
     var endedLoops = 0
-    /// Called before each piece of work.
+    /// Called after each piece of work.
     private var workObservers: [() -> Void] = []
     /// Called when time passes, with the number of nanoseconds.
     private var timeObservers: [(Int64) -> Void] = []
@@ -147,15 +149,35 @@ extension Simulator {
     func endLoop(_ number: Int) {
         self.loops[number].isRunning = false
         self.endedLoops += 1
+        let ended = (self.ready + self.held.map(\.entry)).filter { $0.loop == number }
         self.ready.removeAll { $0.loop == number }
         self.held.removeAll { $0.entry.loop == number }
+        for entry in ended { self.keepActorJob(entry.work) }
         // The loop that is running now ends after its current piece of work.
         if number != self.currentLoop { self.close(number) }
     }
 
     private func close(_ number: Int) {
         self.runEndings(of: number)
-        self.loops[number].simulated.end()
+        let loop = self.loops[number].simulated
+        var left: [SimulatedLoop.Work] = []
+        loop.takeWork { left.append($0) }
+        for work in left where !self.keepActorJob(work) { loop.discard(work) }
+        loop.end()
+    }
+
+    /// Moves the job of an actor without an executor from a loop that has ended to the loop of the world.
+    ///
+    /// The runtime enqueues one job for all tasks that wait for such an actor. The actor may live longer than
+    /// the node, and without the job it would not run any task again.
+    ///
+    /// - Returns: Whether the work is such a job.
+    @discardableResult
+    private func keepActorJob(_ work: SimulatedLoop.Work) -> Bool {
+        guard work.isActorJob else { return false }
+        self.ready.append(Entry(sequence: self.nextSequence, loop: 0, work: work))
+        self.nextSequence += 1
+        return true
     }
 
     private func runEndings(of number: Int) {
@@ -166,6 +188,7 @@ extension Simulator {
     /// Ends all loops, and releases the code of the world, which refers to this object.
     func end() {
         self.currentLoop = -1
+        var actorJobs = (self.ready + self.held.map(\.entry)).map(\.work).filter(\.isActorJob)
         for number in self.loops.indices { self.runEndings(of: number) }
         for ending in self.endings { ending() }
         (self.endings, self.invariants, self.expectations) = ([], [], [])
@@ -175,15 +198,34 @@ extension Simulator {
             // A bus that ends releases what its loops remember in closures on these loops.
             loop.takeWork { work in
                 if work.isClosure { loop.run(work, deliveries: 0) }
+                if work.isActorJob { actorJobs.append(work) }
             }
             self.loops[number].isRunning = false
             loop.end()
+        }
+        self.runActorJobs(actorJobs)
+    }
+
+    /// Runs the jobs of actors that may live longer than the world, so that they can run tasks again.
+    ///
+    /// A task of the world ends its work when it needs a loop, because all loops have ended.
+    private func runActorJobs(_ jobs: [SimulatedLoop.Work]) {
+        var jobs = jobs
+        for _ in 0..<self.limits.steps where !jobs.isEmpty {
+            self.loops[0].simulated.run(jobs.removeFirst(), deliveries: 0)
+            jobs += self.lateJobs.filter(\.isActorJob)
+            self.lateJobs = []
         }
     }
 
     /// Receives a job that the runtime was about to run on the default executor.
     private func receive(_ job: UnsafeMutableRawPointer) {
-        unsafe self.loops[max(0, self.currentLoop)].simulated.enqueue(job: job)
+        let loop = self.loops[max(0, self.currentLoop)]
+        if loop.isRunning {
+            unsafe loop.simulated.enqueue(job: job)
+        } else {
+            unsafe self.lateJobs.append(SimulatedLoop.Work(job: job))
+        }
     }
 
     /// Returns the mangled name of the function with which a job continues.
@@ -229,7 +271,7 @@ extension Simulator {
     /// Calls a closure when the run ends.
     func atEnd(_ body: @escaping () -> Void) { self.endings.append(body) }
 
-    /// Calls a closure before each piece of work.
+    /// Calls a closure after each piece of work and each check.
     func observeWork(_ observer: @escaping () -> Void) { self.workObservers.append(observer) }
 
     /// Calls a closure whenever time passes.
@@ -259,10 +301,10 @@ extension Simulator {
         // The task of the program was created on the thread of the test.
         self.loops[0].simulated.acceptForeignWork()
         while self.failure == nil {
-            for observer in self.workObservers { observer() }
             self.collectWork()
             if let entry = self.nextEntry() {
                 self.perform(entry)
+                self.observeWork()
                 // Clients and checks, which run on the loop of the world, change no module.
                 if entry.loop != 0 { self.checkInvariants() }
             } else if self.isFinished() {
@@ -336,13 +378,20 @@ extension Simulator {
     private func perform(_ entry: Entry) {
         self.step += 1
         self.trace.add(step: entry.sequence, loop: entry.loop, time: self.now - Self.epoch)
-        let suspends = self.choose(.suspend, below: 3, odds: self.policy.suspend)
+        // The closures of a loop must not let other work run between two messages of one node.
+        let suspends =
+            entry.work.isClosure ? 0 : self.choose(.suspend, below: 3, odds: self.policy.suspend)
         self.run(entry, deliveries: suspends == 0 ? Self.manyDeliveries : suspends - 1)
         if !self.planned.isEmpty {
             let due = self.planned.filter { $0.step <= self.step }
             self.planned.removeAll { $0.step <= self.step }
             for plan in due { plan.action() }
         }
+    }
+
+    /// Lets a node whose disk has lost power crash.
+    func observeWork() {
+        for observer in self.workObservers { observer() }
     }
 
     func run(_ entry: Entry, deliveries: Int) {
@@ -357,9 +406,11 @@ extension Simulator {
         let before = self.now
         let end = Deadline(after: self.limits.time, from: Self.epoch)
         let limit = min(end, self.expectationDeadline)
-        guard self.time.ringNext(until: limit) || limit < end else {
-            if self.time.pending > 0 { return self.fail(.tooMuchTime(self.limits.time)) }
+        guard self.time.pending > 0 || limit < end else {
             return self.hasWorkElsewhere() ? () : self.fail(.stuck)
+        }
+        guard self.time.ringNext(until: limit) || limit < end else {
+            return self.fail(.tooMuchTime(self.limits.time))
         }
         self.now = self.time.now
         waybill_set_time(self.now)

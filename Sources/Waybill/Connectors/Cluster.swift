@@ -147,8 +147,13 @@ extension Message {
     }
 }
 
+extension MiddlewareContext {
+    /// Whether another node of the cluster handles the message.
+    package var isForOtherNode: Bool { self.pattern == Connection.pattern(of: BusCore.clusterScheme) }
+}
+
 extension BusCore {
-    private static let clusterScheme = "*"
+    fileprivate static let clusterScheme = "*"
 
     fileprivate func join(
         _ cluster: any Cluster,

@@ -7,6 +7,9 @@ extension EventLoop {
     /// The source of the time for the loop's timers and for the buses on the loop.
     package var time: TimeSource { self.core.configuration.time }
 
+    /// Whether a simulation runs the loop, and advances its time.
+    var isSimulated: Bool { self.core.host == .simulated }
+
     /// Schedules a closure to run on the loop at a deadline, without a task.
     ///
     /// May be called from any thread; on the loop's thread the call takes no lock. The closure runs up to a

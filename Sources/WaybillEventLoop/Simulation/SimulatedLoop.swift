@@ -17,6 +17,16 @@ package final class SimulatedLoop: Sendable {
         /// that order. Jobs of tasks may run in any order.
         package var isClosure: Bool { self.item.kind == .closure }
 
+        fileprivate init(item: WorkItem) { self.item = item }
+
+        /// Creates work from a job that the runtime was about to run on the default executor.
+        ///
+        /// - Parameter job: The address of the job, which must not be enqueued elsewhere.
+        @unsafe
+        package init(job: UnsafeMutableRawPointer) {
+            self.item = WorkItem(unsafe unsafeBitCast(job, to: UnownedJob.self), as: .taskJob)
+        }
+
         /// The address of the job; nil for a closure.
         package var job: UnsafeMutableRawPointer? { unsafe self.isClosure ? nil : self.item.address }
     }
@@ -83,8 +93,12 @@ package final class SimulatedLoop: Sendable {
     /// - Parameter job: The address of the job, which must not be enqueued elsewhere.
     @unsafe
     package func enqueue(job: UnsafeMutableRawPointer) {
-        let job = unsafe unsafeBitCast(job, to: UnownedJob.self)
-        self.core.submit(WorkItem(job, as: .taskJob))
+        self.core.submit(unsafe Work(job: job).item)
+    }
+
+    /// Releases work that ``takeWork(_:)`` has passed on, without running it.
+    package func discard(_ work: Work) {
+        if work.isClosure { self.enter { _ = work.item.takeBody() } }
     }
 
     /// Ends the loop as the end of a process would.
@@ -121,6 +135,9 @@ extension LoopCore {
         guard let handles = unsafe self.state.pointee.handles.take() else { return }
         unsafe self.state.pointee.alarm.take()?.cancel()
         _ = unsafe self.state.pointee.timers.removeAll()
+        // The tasks that read these sequences do not run any more.
+        self.endSubscriptions()
+        self.endStreams()
         unsafe self.state.pointee.openHandles += LoopHandles.count + 1
         handles.close { self.handleClosed() }
         self.wakeUp.close { self.handleClosed() }

@@ -14,12 +14,12 @@ package enum DeadlineWatch: Sendable {
         on loop: EventLoop?,
         _ body: @escaping @Sendable () -> Void
     ) {
-        if let time = time.manual {
-            self = .manual(time.schedule(at: deadline, body))
-            return
-        }
-        guard let loop, !loop.isShutDown else {
-            self = .alarm(Self.timekeeper.schedule(at: deadline, body))
+        // A timer follows the system's clock, unless its loop is simulated. The timers of a simulated loop end
+        // with the loop, like the timers of a process.
+        guard let loop, !loop.isShutDown, time.manual == nil || loop.isSimulated else {
+            self =
+                time.manual.map { .manual($0.schedule(at: deadline, body)) }
+                ?? .alarm(Self.timekeeper.schedule(at: deadline, body))
             return
         }
         self = .timer(
