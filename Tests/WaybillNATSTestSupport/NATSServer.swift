@@ -1,6 +1,6 @@
 #if NATS
 internal import Foundation
-internal import WaybillEventLoop
+package import WaybillEventLoop
 internal import WaybillRouting
 internal import WaybillTestSupport
 
@@ -72,6 +72,19 @@ package final class NATSServer: Sendable {
         let port = self.url.split(separator: ":").last.map(String.init) ?? ""
         let process = try Self.start(["-p", port] + self.arguments)
         self.process.withLock { $0 = process.processIdentifier }
+    }
+
+    /// Sends bytes as a client that is not a node, and waits until the server has processed them.
+    package func send(_ text: String, on loop: EventLoop) async throws {
+        let port = self.url.split(separator: ":").last.flatMap { Int($0) } ?? 0
+        let connection = try await StreamConnection.connect(to: .tcp("127.0.0.1", port: port), on: loop)
+        defer { connection.close() }
+        let options = #"{"verbose":false,"headers":true}"#
+        try await connection.write(Array("CONNECT \(options)\r\n\(text)PING\r\n".utf8))
+        var answer = ""
+        while !answer.contains("PONG"), let bytes = try await connection.read() {
+            answer += String(decoding: bytes, as: UTF8.self)
+        }
     }
 
     package func stop() {

@@ -98,7 +98,8 @@ extension ClusterCore {
     /// Returns the subject for the answers to one request of this node.
     private func inbox(_ request: Int) -> ReplySubject { .numbered(self.inboxPrefix, request) }
 
-    /// Returns the error for a message that is too large or nested too deeply, or nil when it may be sent.
+    /// Returns the error for a message that exceeds a limit of the server or of a node, or nil when the message
+    /// may be sent.
     ///
     /// The server counts the headers as a part of the message. If the caller has determined that the message
     /// is flat, its depth is not checked.
@@ -109,6 +110,15 @@ extension ClusterCore {
         _ url: String,
         isFlat: Bool = false
     ) -> RoutingError? {
+        if headers.count > MessageHeaders.limit {
+            return RoutingError(
+                .notTransferable,
+                url: url,
+                message:
+                    "the message has \(headers.count) headers, but a node accepts at most "
+                    + "\(MessageHeaders.limit)"
+            )
+        }
         let limit = self.transport.payloadLimit
         let size = payload.count + (envelope?.size ?? 0) + TransportMessage.size(of: headers)
         if size > limit {

@@ -36,8 +36,16 @@ final class NATSClient: @unchecked Sendable {
         let socket = NATSSocket(polledBy: poller)
         self.socket = socket
         self.events = events
-        // With one thread for all subscriptions, messages of different subscriptions stay in order.
+        // With one thread for all subscriptions, messages of different subscriptions stay in order. This call
+        // also starts the threads of libnats.
         _ = nats_SetMessageDeliveryPoolSize(1)
+        guard hasKnownLayout else {
+            throw RoutingError(
+                .refused,
+                message: "cannot read messages of libnats \(unsafe String(cString: nats_GetVersion())): "
+                    + "install a version that Waybill supports, such as 3.4.1"
+            )
+        }
         var options: OpaquePointer?
         _ = unsafe natsOptions_Create(&options)
         defer { unsafe natsOptions_Destroy(options) }
@@ -274,11 +282,13 @@ private func takeMessage(
     guard let events = unsafe events(closure), let name = unsafe natsMsg_GetSubject(message) else {
         return unsafe natsMsg_Destroy(message)
     }
+    let block = unsafe headerBlock(of: message, subject: name)
     let size = unsafe Int(natsMsg_GetDataLength(message))
     // Return the message last, after the loop has been woken up. The message is not used after that.
-    defer { unsafe events.giveBack(message, size: size) }
+    defer { unsafe events.giveBack(message, size: size + block.count) }
     let subject = unsafe String(cString: name)
-    if unsafe natsMsg_IsNoResponders(message) {
+    let headers = block.isEmpty ? nil : MessageHeaders(block)
+    if size == 0, headers?.status == MessageHeaders.noResponders {
         events.append(.undelivered(reply: subject, reason: .noSubscriber))
         return
     }
@@ -290,33 +300,39 @@ private func takeMessage(
         subject: subject,
         reply: natsMsg_GetReply(message).map { unsafe String(cString: $0) },
         payload: payload,
-        headers: headers(of: message)
+        headers: headers?.list ?? []
     )
     events.append(.message(taken))
 }
+
+/// Returns the bytes of the headers of a message.
+///
+/// No function of libnats returns these bytes. libnats stores a message in one block of memory: the subject,
+/// the reply subject, the headers and the data, each with a zero byte after it. ``hasKnownLayout`` checks
+/// this order.
+private func headerBlock(of message: OpaquePointer?, subject: UnsafePointer<CChar>) -> [UInt8] {
+    let last = unsafe natsMsg_GetReply(message) ?? subject
+    guard let data = unsafe natsMsg_GetData(message) else { return [] }
+    let start = unsafe last + strlen(last) + 1
+    let count = unsafe start.distance(to: data) - 1
+    return count > 0 ? unsafe Array(UnsafeRawBufferPointer(start: start, count: count)) : []
+}
+
+/// Whether libnats stores a message in the order that ``headerBlock(of:subject:)`` expects.
+private let hasKnownLayout: Bool = {
+    var message: OpaquePointer?
+    _ = unsafe natsMsg_Create(&message, "a", "b", "c", 1)
+    defer { unsafe natsMsg_Destroy(message) }
+    guard let subject = unsafe natsMsg_GetSubject(message), let reply = unsafe natsMsg_GetReply(message),
+        let data = unsafe natsMsg_GetData(message)
+    else { return false }
+    return unsafe reply == subject + 2 && data == reply + 2
+}()
 
 private func noteComplete(_ closure: UnsafeMutableRawPointer?) {
     guard let closure = unsafe closure else { return }
     // This is the last callback of the subscription, so no later callback receives the pointer.
     unsafe CallbackContext.take(closure, as: NATSEvents.self)
-}
-
-/// Returns the headers of a message, with only the first value of a header that occurs several times.
-private func headers(of message: OpaquePointer?) -> [(name: String, value: String)] {
-    var names: UnsafeMutablePointer<UnsafePointer<CChar>?>?
-    var count: Int32 = 0
-    guard unsafe natsMsgHeader_Keys(message, &names, &count) == NATS_OK else { return [] }
-    // The caller must free the list. The message owns the names and the values.
-    defer { unsafe free(names) }
-    var headers: [(name: String, value: String)] = []
-    for index in 0..<Int(count) {
-        var value: UnsafePointer<CChar>?
-        guard let name = unsafe names?[index], unsafe natsMsgHeader_Get(message, name, &value) == NATS_OK,
-            let value = unsafe value
-        else { continue }
-        unsafe headers.append((String(cString: name), String(cString: value)))
-    }
-    return headers
 }
 
 private func noteLameDuck(_: OpaquePointer?, _ closure: UnsafeMutableRawPointer?) {
