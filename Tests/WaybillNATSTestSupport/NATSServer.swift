@@ -17,10 +17,13 @@ package final class NATSServer: Sendable {
     private let process: Locked<Int32>
     private let folder: URL
 
-    /// Starts a server.
-    package init(arguments: [String] = []) async throws {
+    /// Starts a server with a text in the format of a configuration file.
+    package init(arguments: [String] = [], configuration: String = "") async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-nats-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appending(path: "server.conf").path
+        try Data(configuration.utf8).write(to: URL(filePath: file))
+        let arguments = ["-c", file] + arguments
         let process = try Self.start(["-p", "-1", "--ports_file_dir", folder.path] + arguments)
         self.process = Locked(process.processIdentifier)
         self.folder = folder

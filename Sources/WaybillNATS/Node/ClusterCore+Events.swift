@@ -43,6 +43,7 @@ extension ClusterCore {
             self.loseAll("the connection to the server is lost: \(reason)")
         case .problem(let text):
             self.configuration.logger.warning("the server reports a problem", metadata: ["reason": "\(text)"])
+        case .notPermitted(let subject, let isCut): self.noteForbidden(subject, isCut: isCut)
         case .lameDuck: self.configuration.logger.notice("the server is about to shut down")
         }
         return true
@@ -128,6 +129,29 @@ extension ClusterCore {
             self.noteLoss(of: member, "is no longer connected to the server")
             self.lose(member, "is no longer connected to the server")
         }
+    }
+
+    /// Fails the messages that the server has rejected, because the permissions of this node's NATS user forbid
+    /// their subject.
+    ///
+    /// The content of a rejected message is no longer known. One dead letter, whose URL comes from the subject,
+    /// represents all publications in the message.
+    private func noteForbidden(_ subject: String, isCut: Bool) {
+        let name = isCut ? "subjects that begin with \(subject)" : "the subject \(subject)"
+        let message =
+            "the NATS server does not permit this node to publish to \(name): "
+            + "change the permissions of the node's NATS user"
+        self.configuration.logger.warning("the server reports a problem", metadata: ["reason": "\(message)"])
+        let failure = RPCFailure(wholly: RoutingError(.refused, message: message))
+        for (id, request) in self.requests where request.node == nil {
+            let call = self.subjects.call(request.shape)
+            let isForbidden = isCut ? call.begins(with: subject) : call == subject
+            if isForbidden { self.deliver(.finished(.failure(failure)), to: id) }
+        }
+        guard !isCut, self.subjects.isPublication(subject), let url = self.subjects.url(in: subject) else {
+            return
+        }
+        self.bus.lose(url, RoutingError(.refused, url: url, message: message))
     }
 
     /// Reports accepted publications as dead letters to the bus, because the transport could not send them.

@@ -1,4 +1,5 @@
 package import WaybillEventLoop
+internal import WaybillJSON
 package import WaybillRouting
 
 /// The exchange of messages between the nodes of a cluster.
@@ -146,6 +147,10 @@ package enum TransportEvent: Sendable {
     case disconnected(String)
     /// The server reported an error, such as a subject that the user may not subscribe to.
     case problem(String)
+    /// The server did not permit the node to publish to a subject.
+    ///
+    /// If `isCut` is true, only the beginning of the subject is known.
+    case notPermitted(subject: String, isCut: Bool)
     /// The server is about to shut down, and its clients must use another server.
     case lameDuck
 
@@ -154,6 +159,23 @@ package enum TransportEvent: Sendable {
         /// The message in the form in which other nodes would have received it, and the reason for the
         /// failure.
         case notSent(TransportMessage, String)
+    }
+}
+
+extension TransportEvent {
+    /// Creates an event from the server's report that it did not permit a message, or returns nil when the
+    /// report has another reason.
+    ///
+    /// The server quotes the subject in the same way as JSON. libnats cuts long reports off.
+    package init?(refusal report: String) {
+        guard report.hasBytes(of: "Permissions Violation for Publish to "),
+            let start = report.utf8.firstIndex(of: UInt8(ascii: "\""))
+        else { return nil }
+        let quoted = report[start...]
+        let isCut = quoted.utf8.count == 1 || quoted.utf8.last != UInt8(ascii: "\"")
+        let text = try? JSONText(validating: Array((isCut ? quoted + "\"" : quoted).utf8))
+        guard let subject = text?.string else { return nil }
+        self = .notPermitted(subject: subject, isCut: isCut)
     }
 }
 

@@ -347,6 +347,12 @@ private func noteError(
 ) {
     guard let events = unsafe events(closure) else { return }
     if status == NATS_SLOW_CONSUMER { return events.noteOverflow() }
+    // libnats stores the text of this error for this thread. The connection may have a later error already.
+    if status == NATS_NOT_PERMITTED, let text = unsafe nats_GetLastError(nil),
+        let event = unsafe TransportEvent(refusal: String(cString: text))
+    {
+        return events.append(event)
+    }
     events.append(TransportEvent.problem(unsafe errorText(connection)))
 }
 

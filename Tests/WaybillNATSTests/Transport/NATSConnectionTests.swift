@@ -79,6 +79,48 @@ struct NATSConnectionTests {
         for run in runs { try await run.end() }
     }
 
+    @Test func `a message that the NATS server does not permit fails with the remedy`() async throws {
+        let server = try await NATSServer(
+            configuration: """
+                authorization { users = [
+                    { user: far, password: far }
+                    { user: near, password: near, permissions: {
+                        publish: { deny: ["waybill.test.call.app.far.admin.>", "waybill.test.pub.app.far.>"] }
+                    } }
+                ] }
+                """
+        )
+        defer { server.stop() }
+        let (near, far) = (MessageBus(configuration: .quiet), MessageBus(configuration: .quiet))
+        // The subject of this route is longer than the reports of libnats.
+        let long = "app://far/admin/" + String(repeating: "x", count: 300)
+        try far.share("app://far/**", for: .all)
+        for pattern in ["app://far/admin/\"a", long, "app://far/open"] {
+            try far.register(pattern) { _ in 1 }
+        }
+        func transport(_ user: String) -> NATSTransport {
+            var security = NATSTransport.Security()
+            (security.user, security.password) = (user, user)
+            return NATSTransport(servers: [server.url], realm: "test", security: security)
+        }
+        let runs = [try await Self.run(near, transport("near")), try await Self.run(far, transport("far"))]
+        #expect(await eventually { near.canRoute("app://far/open") && near.canRoute(long) })
+        for url in ["app://far/admin/\"a", long] {
+            let error = await failure { try await near.route(url, timeout: .seconds(20)) }
+            #expect(error?.code == .refused)
+            #expect(error?.message.contains("change the permissions of the node's NATS user") == true)
+        }
+        let letters = Journal<String>()
+        // Create the sequence here, because the task may begin after the message has failed.
+        let failed = near.deadLetters
+        let watch = Task { for await letter in failed { letters.add("\(letter.error.code) \(letter.url)") } }
+        defer { watch.cancel() }
+        try await near.publish("app://far/news?n=1")
+        #expect(await letters.comes(to: "refused app://far/news"))
+        #expect(try await near.route("app://far/open", as: Int.self) == 1)
+        for run in runs { try await run.end() }
+    }
+
     @Test func `an encrypted connection to NATS carries messages larger than its records`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "waybill-tls-\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
