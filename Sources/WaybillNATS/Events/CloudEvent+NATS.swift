@@ -29,11 +29,14 @@ extension CloudEvent {
     }
 
     /// Returns the payload and the headers that encode the event in a mode.
+    ///
+    /// The binary mode does not include attributes whose values are empty.
     func encoded(as mode: EventMode) -> (payload: [UInt8], headers: [(name: String, value: String)]) {
         switch mode {
         case .structured: return (self.structured, [(Self.contentTypeHeader, Self.structuredType)])
         case .binary:
-            var headers = self.headers
+            // Programs with libnats 3.4.1 read the header after an empty header as its value.
+            var headers = self.headers.filter { !$0.value.isEmpty }
             // The binding of CloudEvents to NATS does not define a different header for the content type.
             if self.data != nil { headers.append((Self.headerPrefix + "datacontenttype", self.contentType)) }
             return (self.data ?? [], headers)

@@ -79,6 +79,34 @@ struct NodeEventTests {
         }
     }
 
+    #if NATS
+    @Test(arguments: [true, false])
+    func `an event with an empty attribute reaches the subscribers`(isFromNode: Bool) async throws {
+        try await withCluster(.nats) { cluster in
+            let heard = Journal<Heard>()
+            let far = try await cluster.node("far") { bus in
+                try bus.share("app://far/**", for: .all)
+                try bus.subscribe("app://far/news") { message in heard.add(Heard(message)) }
+            }
+            let near = try await cluster.node("near", publicationFormat: .binaryEvents)
+            #expect(await eventually { near.node.members.contains { !$0.topics.isEmpty } })
+            if isFromNode {
+                try await near.bus.publish("app://far/news", headers: ["tracestate": ""])
+            } else {
+                let lines = ["tracestate:", "type: t", "specversion: 1.0", "id: 1", "source: /c"]
+                let headers = "NATS/1.0\r\n\(lines.map { "ce-\($0)\r\n" }.joined())\r\n"
+                let count = headers.utf8.count
+                let message = "HPUB waybill.test.pub.app.far.news \(count) \(count)\r\n\(headers)\r\n"
+                try await #require(cluster.server).send(message, on: near.bus.eventLoop)
+            }
+            #expect(await eventually { heard.count == 1 })
+            #expect(heard.entries.first?.headers["ce-type"] == (isFromNode ? "app://far/news" : "t"))
+            #expect(heard.entries.first?.headers["ce-tracestate"] == (isFromNode ? nil : ""))
+            #expect(far.node.statistics.malformed == 0)
+        }
+    }
+    #endif
+
     @Test func `a client that calls a node with an event receives an event`() async throws {
         try await withCluster(.memory) { cluster in
             let far = try await cluster.node("far") { bus in
