@@ -1,6 +1,9 @@
 internal import WaybillEventLoop
 
 /// A bounded queue between two threads, whose consumer is woken up once for many elements.
+///
+/// The limits apply to the elements in the queue. The consumer takes all elements at once, and still has most
+/// of them while the queue fills again. Twice the limits can therefore be in memory.
 final class MessageRing<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
