@@ -28,15 +28,16 @@ package final class TestCluster: Sendable {
         }
     }
 
-    package let memory = MemoryServer()
+    package let memory: MemoryServer
     #if NATS
     package let server: NATSServer?
     #endif
     private let kind: Kind
     private let nodes = Locked<[Node]>([])
 
-    package init(_ kind: Kind) async throws {
+    package init(_ kind: Kind, payloadLimit: Int = 1 << 20) async throws {
         self.kind = kind
+        self.memory = MemoryServer(payloadLimit: payloadLimit)
         #if NATS
         self.server = kind == .nats ? try await NATSServer() : nil
         #endif
@@ -101,8 +102,14 @@ package final class TestCluster: Sendable {
 }
 
 /// Runs a closure with a cluster, which ends afterwards.
-package func withCluster(_ kind: TestCluster.Kind, _ body: (TestCluster) async throws -> Void) async throws {
-    let cluster = try await TestCluster(kind)
+///
+/// `payloadLimit` is the size limit of a server in memory.
+package func withCluster(
+    _ kind: TestCluster.Kind,
+    payloadLimit: Int = 1 << 20,
+    _ body: (TestCluster) async throws -> Void
+) async throws {
+    let cluster = try await TestCluster(kind, payloadLimit: payloadLimit)
     do {
         try await body(cluster)
     } catch {

@@ -7,7 +7,7 @@ internal import WaybillRouting
 /// differences from the previous epoch. A node that has missed a change asks for the whole state.
 struct Announcement: Sendable, Equatable {
     enum Kind: String, Sendable {
-        /// The node has joined, and asks the other nodes for their state.
+        /// The node has joined or has dropped its requests, and asks the other nodes for their state.
         case hello
         /// The whole state: every route and topic that the node shares.
         case state
@@ -34,6 +34,8 @@ struct Announcement: Sendable, Equatable {
     /// The patterns of routes that the node no longer shares.
     var removedRoutes: [String] = []
     var removedTopics: [String] = []
+    /// Whether a `hello` does not contain the patterns, because the server would not accept its size.
+    var omitsPatterns = false
 
     init(_ kind: Kind, of node: NodeID) {
         self.kind = kind
@@ -75,6 +77,7 @@ struct Announcement: Sendable, Equatable {
             // The name is printed in logs and errors.
             self.name = SafeText.line(name)
         }
+        self.omitsPatterns = values["omitsPatterns"]?.bool ?? false
         for (name, list) in [
             ("routes", \Self.routes), ("topics", \Self.topics), ("removedRoutes", \Self.removedRoutes),
             ("removedTopics", \Self.removedTopics),
@@ -92,6 +95,13 @@ struct Announcement: Sendable, Equatable {
     /// The total number of bytes in the patterns of the announcement.
     var patternBytes: Int { (self.routes + self.topics).reduce(0) { $0 + $1.utf8.count } }
 
+    /// The announcement without its patterns.
+    var withoutPatterns: Self {
+        var short = self
+        (short.routes, short.topics, short.omitsPatterns) = ([], [], true)
+        return short
+    }
+
     var bytes: [UInt8] {
         var writer = JSONWriter()
         writer.raw("{")
@@ -105,6 +115,10 @@ struct Announcement: Sendable, Equatable {
         writer.raw(String(self.epoch))
         writer.name("interval")
         writer.raw(String(self.interval))
+        if self.omitsPatterns {
+            writer.name("omitsPatterns")
+            writer.raw("true")
+        }
         for (name, texts) in [
             ("routes", self.routes), ("topics", self.topics), ("removedRoutes", self.removedRoutes),
             ("removedTopics", self.removedTopics),

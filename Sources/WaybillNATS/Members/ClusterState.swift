@@ -161,6 +161,7 @@ struct ClusterState: Sendable {
             actions.append(.greet(id))
         }
         switch announcement.kind {
+        case .hello where announcement.omitsPatterns: actions.append(.answer(id))
         case .hello, .state:
             // An equal epoch means that the state is equal too, so the state is known already.
             if member.epoch.map({ announcement.epoch > $0 }) ?? true {

@@ -295,13 +295,19 @@ extension ClusterCore {
 
     private func send(_ announcement: Announcement, to node: NodeID?) {
         let subject = node.map { self.subjects.members($0) } ?? self.subjects.nodes
-        let bytes = announcement.bytes
-        guard bytes.count <= self.transport.payloadLimit else {
+        var bytes = announcement.bytes
+        let limit = self.transport.payloadLimit
+        if bytes.count > limit {
             self.configuration.logger.error(
-                "the announcement of the shared routes exceeds the server's size limit for messages",
-                metadata: ["bytes": "\(bytes.count)"]
+                """
+                the announcement of the shared routes exceeds the server's size limit for messages: \
+                raise max_payload of all servers, or share fewer routes
+                """,
+                metadata: ["bytes": "\(bytes.count)", "limit": "\(limit)"]
             )
-            return
+            // The other nodes still have to fail their requests to this node.
+            guard announcement.kind == .hello else { return }
+            bytes = announcement.withoutPatterns.bytes
         }
         // If the receiving node does not exist, the server reports this to the reply subject. That subject
         // contains the ID of the receiving node.

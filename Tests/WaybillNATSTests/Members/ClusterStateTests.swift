@@ -53,6 +53,23 @@ struct ClusterStateTests {
         #expect(state.shape(for: "app://b") != nil)
     }
 
+    @Test func `a hello without patterns fails requests to the node, and changes no routes`() throws {
+        var state = Self.state()
+        let (node, stranger) = (NodeID.random(), NodeID.random())
+        func hello(_ node: NodeID) throws -> Announcement {
+            let hello = Self.announcement(.hello, node, epoch: 2, routes: ["app://a", "app://b"])
+            return try #require(Announcement(hello.withoutPatterns.bytes))
+        }
+        _ = state.receive(Self.announcement(.state, node, epoch: 1, routes: ["app://a"]), at: .now)
+        let known = try #require(state.members[node])
+        #expect(state.receive(try hello(node), at: .now) == [.returned(known), .answer(node)])
+        #expect(state.members[node]?.routes == ["app://a"])
+        #expect(state.receive(try hello(stranger), at: .now) == [.answer(stranger)])
+        // The state of the node is still unknown.
+        let beat = Self.announcement(.beat, stranger, epoch: 2)
+        #expect(state.receive(beat, at: .now) == [.ask(stranger)])
+    }
+
     @Test func `late messages of a node that has left do not add it again`() {
         var state = Self.state()
         let node = NodeID.random()

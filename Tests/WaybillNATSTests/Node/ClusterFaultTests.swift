@@ -69,6 +69,39 @@ struct ClusterFaultTests {
         }
     }
 
+    @Test func `a node whose patterns exceed the size limit tells other nodes that it lost its connection`()
+        async throws
+    {
+        try await withCluster(.memory, payloadLimit: 4096) { cluster in
+            let started = Gate()
+            let log = Journal<String>()
+            let far = try await cluster.node("far", log: log) { bus in
+                try bus.share("app://far/**")
+                try bus.register("app://far/stuck") { _ async throws in
+                    started.reach()
+                    try await hang()
+                }
+            }
+            let near = try await cluster.node("near")
+            #expect(await near.knows("app://far/stuck"))
+            // Each change is a small message, so the other node knows all routes.
+            for number in 0..<50 {
+                let url = "app://far/\(String(repeating: "x", count: 100))/\(number)"
+                try far.bus.register(url) { _ in number }
+                #expect(await near.knows(url))
+            }
+            let call = Task { try await near.bus.route("app://far/stuck", timeout: .seconds(20)) }
+            await started.reached()
+            let transport = try #require(far.transport)
+            transport.take(.disconnected("a test"))
+            transport.take(.connected)
+            #expect(await failure { try await call.value }?.code == .unreachable)
+            #expect(near.node.members.first?.routes.count == 51)
+            #expect(await eventually { log.entries.contains { $0.contains("raise max_payload") } })
+            #expect(await near.balances())
+        }
+    }
+
     @Test func `a request to a node that lost its connection meanwhile fails with unreachable`() async throws
     {
         try await withCluster(.memory) { cluster in
