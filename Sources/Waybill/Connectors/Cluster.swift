@@ -86,6 +86,9 @@ extension MessageBus {
         return configuration.table()
     }
 
+    /// Returns the address in a URL, or nil when the URL is not valid by the conventions of this bus.
+    package func address(of url: String) -> Address? { try? self.core.registry.address(of: url) }
+
     /// Returns a pattern with its scheme.
     ///
     /// A pattern that another node reads needs the scheme, because the other node can have a different

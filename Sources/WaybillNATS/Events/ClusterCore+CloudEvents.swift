@@ -145,11 +145,9 @@ extension ClusterCore {
 extension ClusterCore {
     /// Returns the request that an event represents.
     ///
-    /// The URL of the request is the event's `subject` if that is a URL, and otherwise the URL in the NATS
-    /// subject of the message. Returns nil when the event has no URL, or when its data is not valid.
+    /// Returns nil when the event has no URL, or when its data is not valid.
     private func request(_ event: CloudEvent, _ message: TransportMessage) -> ExternalRequest? {
-        let subject = event["subject"].flatMap { $0.hasBytes(of: "://") ? $0 : nil }
-        guard let url = subject ?? self.subjects.url(in: message.subject) else { return nil }
+        guard let url = self.url(of: event, in: message.subject) else { return nil }
         var headers = event.messageHeaders
         for name in Self.traceHeaders { headers[name] = event[name] }
         var parameters: [String: any Sendable] = [:]
@@ -174,6 +172,22 @@ extension ClusterCore {
             origin: MessageOrigin(transport: "nats", peer: event["source"]),
             audience: .nodes
         )
+    }
+
+    /// Returns the URL of an event that is sent to a NATS subject, or nil when the event has no URL.
+    ///
+    /// The URL is the event's `subject` if that is a URL, and otherwise the URL in the NATS subject. An event
+    /// that arrived at a node over HTTP keeps its `subject` when the node publishes it. The `subject` of a
+    /// publication is therefore only the URL if publications to that URL have the same NATS subject.
+    func url(of event: CloudEvent, in natsSubject: String) -> String? {
+        let subject = event["subject"].flatMap { $0.hasBytes(of: "://") ? $0 : nil }
+        if let subject, self.subjects.isPublication(natsSubject) {
+            let address = self.bus.address(of: subject)
+            if address.map({ self.subjects.publication($0) }) == natsSubject { return subject }
+        } else if let subject {
+            return subject
+        }
+        return self.subjects.url(in: natsSubject)
     }
 
     /// Returns the event for a publication, which is the same event if the message arrived as an event.

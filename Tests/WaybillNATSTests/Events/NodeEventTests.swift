@@ -107,6 +107,35 @@ struct NodeEventTests {
     }
     #endif
 
+    @Test(arguments: Self.formats, ["app://far/other", "https://example.com/blob", "a://b://c"])
+    func `the subject of an event does not replace the URL to which the event is published`(
+        format: ClusterNode.PublicationFormat,
+        subject: String
+    ) async throws {
+        try await withCluster(.memory) { cluster in
+            let heard = Journal<String>()
+            _ = try await cluster.node("far") { bus in
+                try bus.share("app://far/**", for: .all)
+                try bus.subscribe("app://far/**") { heard.add("\($0.address.text) \($0.headers)") }
+            }
+            let near = try await cluster.node("near", publicationFormat: format) { bus in
+                try bus.expose("app://far/news/**", for: .publishing)
+            }
+            #expect(await eventually { near.node.members.contains { !$0.topics.isEmpty } })
+            _ = try await near.bus.publish(
+                ExternalRequest(
+                    url: "app://far/news/today",
+                    headers: ["ce-id": "1", "ce-source": "/c", "ce-type": "t", "ce-subject": subject],
+                    origin: MessageOrigin(transport: "http")
+                )
+            )
+            #expect(await eventually { heard.count == 1 })
+            let first = try #require(heard.entries.first)
+            #expect(first.hasPrefix("app://far/news/today "))
+            #expect(first.contains(#""ce-subject": "\#(subject)""#))
+        }
+    }
+
     @Test func `a client that calls a node with an event receives an event`() async throws {
         try await withCluster(.memory) { cluster in
             let far = try await cluster.node("far") { bus in
