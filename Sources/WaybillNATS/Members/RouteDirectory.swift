@@ -5,7 +5,7 @@ internal import WaybillRouting
 /// The patterns are in a route table, so that a URL matches them by the same rules as the routes of a bus.
 struct RouteDirectory: Sendable {
     private struct Target: Sendable {
-        var nodes: NodeSet
+        var nodes: NodeCounts
         /// The route; nil if the pattern conflicts with another pattern, or the conventions do not allow it.
         var route: RouteID?
     }
@@ -28,8 +28,8 @@ struct RouteDirectory: Sendable {
         for text in texts {
             guard let pattern = try? self.empty.pattern(text, from: .node) else { continue }
             let shape = PatternShape(pattern)
-            guard self.targets[shape]?.nodes.insert(node) == nil else { continue }
-            self.targets[shape] = Target(nodes: NodeSet(node))
+            guard self.targets[shape]?.nodes.add(node) == nil else { continue }
+            self.targets[shape] = Target(nodes: .one(node))
             patterns.append(pattern)
             shapes.append(shape)
         }
@@ -68,7 +68,7 @@ struct RouteDirectory: Sendable {
     }
 
     func nodes(sharing shape: PatternShape) -> Set<NodeID> {
-        self.targets[shape]?.nodes.all ?? []
+        self.targets[shape].map { Set($0.nodes.counts.keys) } ?? []
     }
 
     func suggestions(for url: String) -> [String] {
@@ -78,31 +78,35 @@ struct RouteDirectory: Sendable {
     mutating func hasSubscribers(of url: String) -> Bool { self.topics.contains(url) }
 }
 
-/// The nodes that share the patterns of one shape; in the usual case of one node, no set is allocated.
-private enum NodeSet: Sendable {
+/// The number of patterns of one shape that each node shares; in the usual case of one pattern, no dictionary
+/// is allocated.
+private enum NodeCounts: Sendable {
     case one(NodeID)
-    case several(Set<NodeID>)
+    case several([NodeID: Int])
 
-    init(_ node: NodeID) { self = .one(node) }
-
-    var all: Set<NodeID> {
+    var counts: [NodeID: Int] {
         switch self {
-        case .one(let node): [node]
-        case .several(let nodes): nodes
+        case .one(let node): [node: 1]
+        case .several(let counts): counts
         }
     }
 
-    mutating func insert(_ node: NodeID) {
-        var nodes = self.all
-        if nodes.insert(node).inserted { self = .several(nodes) }
+    mutating func add(_ node: NodeID) {
+        var counts = self.counts
+        counts[node, default: 0] += 1
+        self = .several(counts)
     }
 
-    /// Removes a node, and returns whether no node is left.
+    /// Removes one pattern of a node, and returns whether no pattern is left.
     mutating func remove(_ node: NodeID) -> Bool {
-        var nodes = self.all
-        nodes.remove(node)
-        if let first = nodes.first, nodes.count == 1 { self = .one(first) } else { self = .several(nodes) }
-        return nodes.isEmpty
+        var counts = self.counts
+        counts[node] = counts[node].flatMap { $0 > 1 ? $0 - 1 : nil }
+        if let (last, count) = counts.first, counts.count == 1, count == 1 {
+            self = .one(last)
+        } else {
+            self = .several(counts)
+        }
+        return counts.isEmpty
     }
 }
 

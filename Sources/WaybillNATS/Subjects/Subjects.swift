@@ -284,19 +284,26 @@ struct PatternShape: Sendable, Hashable {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(pattern.text.utf8.count + 16)
         Subjects.append(token: pattern.scheme, to: &bytes)
-        for segment in shapes.first ?? [] {
-            bytes.append(UInt8(ascii: "."))
-            switch segment {
-            case .literal(let text): Subjects.append(token: text, to: &bytes)
-            // A `%` before the kind marks a value.
-            case .value(let kind):
-                bytes.append(UInt8(ascii: "%"))
-                Subjects.append(token: kind, to: &bytes)
-            case .rest: bytes += "%%".utf8
+        for (index, shape) in shapes.enumerated() {
+            // A pattern with optional groups has several shapes, and patterns can have the same longest shape.
+            if index > 0 { bytes += ".%\(shapes.count)".utf8 }
+            for segment in shape {
+                bytes.append(UInt8(ascii: "."))
+                Self.append(segment, to: &bytes)
             }
         }
-        if shapes.count > 1 { bytes += ".%\(shapes.count)".utf8 }
         self.text = String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func append(_ segment: SegmentShape, to bytes: inout [UInt8]) {
+        switch segment {
+        case .literal(let text): Subjects.append(token: text, to: &bytes)
+        // A `%` before the kind marks a value.
+        case .value(let kind):
+            bytes.append(UInt8(ascii: "%"))
+            Subjects.append(token: kind, to: &bytes)
+        case .rest: bytes += "%%".utf8
+        }
     }
 }
 

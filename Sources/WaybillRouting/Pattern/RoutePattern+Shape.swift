@@ -6,7 +6,8 @@ package enum SegmentShape: Sendable, Hashable {
     case literal(String)
     /// Any single segment of a kind.
     ///
-    /// The associated text is the text of the placeholder without its name.
+    /// The associated text is the text of the placeholder without its name. A wildcard (`*`) and a
+    /// placeholder without a type have the same text.
     case value(String)
     /// One or more segments.
     case rest
@@ -33,8 +34,9 @@ extension PatternSegment {
 extension PatternPiece {
     fileprivate var shape: String {
         switch self {
-        case .literal(let bytes): String(decoding: bytes, as: UTF8.self)
-        case .value(_, let constraint): "<\(constraint.typeName)>"
+        // The encoding distinguishes literal text from the characters that represent values.
+        case .literal(let bytes): PercentCoding.encode(bytes)
+        case .value(_, let constraint): constraint.shape
         }
     }
 }

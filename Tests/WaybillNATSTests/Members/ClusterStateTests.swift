@@ -207,6 +207,33 @@ struct ClusterStateTests {
         #expect(state.expire(at: start + .seconds(1)).gone.isEmpty)
     }
 
+    @Test(arguments: [("app://u/*", "app://u/:id"), ("app://u/*.jpg", "app://u/:name.jpg")])
+    func `a node keeps a shape until its last route of the shape is removed`(kept: String, removed: String) {
+        var state = Self.state()
+        let node = NodeID.random()
+        let both = Self.announcement(.state, node, epoch: 1, routes: [kept, removed])
+        _ = state.receive(both, at: .now)
+        let first = Self.announcement(.change, node, epoch: 2, removed: [removed])
+        #expect(state.receive(first, at: .now) == [.learned(node)])
+        #expect(state.shape(for: "app://u/7.jpg").map { state.nodes(sharing: $0) } == [node])
+        let second = Self.announcement(.change, node, epoch: 3, removed: [kept])
+        #expect(state.receive(second, at: .now) == [.learned(node)])
+        #expect(state.shape(for: "app://u/7.jpg") == nil)
+    }
+
+    @Test func `routes with different regular expressions have different shapes`() {
+        var limits = RoutingLimits.default
+        limits.allowsExpressionsOfPeers = true
+        var state = ClusterState(own: .random(), table: RouteTable(limits: limits))
+        let (numbers, names) = (NodeID.random(), NodeID.random())
+        let pattern = #"app://item/:id(\d+)"#
+        _ = state.receive(Self.announcement(.state, numbers, epoch: 1, routes: [pattern]), at: .now)
+        let other = Self.announcement(.state, names, epoch: 1, routes: ["app://item/:name([a-z]+)"])
+        _ = state.receive(other, at: .now)
+        #expect(state.shape(for: "app://item/7").map { state.nodes(sharing: $0) } == [numbers])
+        #expect(state.shape(for: "app://item/x").map { state.nodes(sharing: $0) } == [names])
+    }
+
     @Test func `a topic is kept until the last pattern of its shape is removed`() {
         var state = Self.state()
         let node = NodeID.random()

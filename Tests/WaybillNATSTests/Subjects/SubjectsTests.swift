@@ -18,6 +18,8 @@ struct SubjectsTests {
         ("app://user/:id", "app://user/:name", true), ("app://user/:id", "app://user/*", true),
         ("app://user/:id", "app://user/<int:id>", false), ("app://user/:id", "app://user/me", false),
         ("app://user/:id", "app://user/%3A", false), ("app://files/**", "app://files/*", false),
+        ("app://user/:id.jpg", "app://user/*.jpg", true), ("app://user/:a([a-z])", "app://user/:a(b)", false),
+        ("app://user/%3Cint%3E:a", "app://user/<int:b>:a", false), ("app://a(/b)/c", "app://a/b(/c)", false),
         ("app://user/:id", "web://user/:id", false), ("app://files/**", "app://files/{*path}", false),
     ])
     func `patterns of the same shape have the same subject`(first: String, second: String, isOne: Bool) throws
