@@ -139,7 +139,7 @@ package final class MemoryServer: Sendable {
     }
 
     /// Returns whether a subject with wildcards matches another subject.
-    static func matches(_ pattern: String, _ subject: String) -> Bool {
+    package static func matches(_ pattern: String, _ subject: String) -> Bool {
         var (left, right) = (pattern.utf8[...], subject.utf8[...])
         while !left.isEmpty, !right.isEmpty {
             let token = left.prefix { $0 != UInt8(ascii: ".") }

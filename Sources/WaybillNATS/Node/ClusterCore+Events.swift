@@ -398,10 +398,10 @@ extension ClusterCore {
 
     /// Returns whether publications of a node have not arrived before.
     ///
-    /// If two subscriptions of this node match the subject of a message, the message arrives twice. Each
-    /// message of a node has another number in its reply subject. A publication of this node has reached the
-    /// subscribers of this node already. It arrives here if its server sends it late, after this node has
-    /// connected to another server.
+    /// While a subscription of this node replaces another one, a message can arrive twice. Each message of a
+    /// node has another number in its reply subject. A publication of this node has reached the subscribers
+    /// of this node already. It arrives here if its server sends it late, after this node has connected to
+    /// another server.
     func isNew(_ sender: (node: NodeID, number: Int)?) -> Bool {
         guard let (node, number) = sender else { return true }
         if node == self.id { return false }

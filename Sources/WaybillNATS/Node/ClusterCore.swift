@@ -355,15 +355,16 @@ extension ClusterCore {
         let calls = Set(
             routes.compactMap { try? table.pattern($0) }.map { self.subjects.call(PatternShape($0)) }
         )
-        let publications = Set(
+        let publications = SubjectCover(
             topics.compactMap { try? table.pattern($0) }.flatMap { self.subjects.publications(of: $0) }
         )
-        let subjects = calls.union(publications)
-        for subject in self.offer.subjects.subtracting(subjects) { self.transport.unsubscribe(subject) }
+        let subjects = calls.union(publications.subjects)
         self.tally.serve(calls)
         for subject in subjects.subtracting(self.offer.subjects) {
             self.transport.subscribe(subject, queue: calls.contains(subject) ? ServiceDescription.queue : nil)
         }
+        // Subscribe first, because a new subscription can replace an earlier one.
+        for subject in self.offer.subjects.subtracting(subjects) { self.transport.unsubscribe(subject) }
         self.offer.subjects = subjects
         return change
     }

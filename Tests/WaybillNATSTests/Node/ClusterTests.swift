@@ -348,6 +348,43 @@ struct ClusterTests {
         }
     }
 
+    @Test func `a client's publication reaches a subscriber once if the shared patterns overlap`()
+        async throws
+    {
+        try await withCluster(.memory) { cluster in
+            let heard = Journal<String>()
+            let far = try await cluster.node("far") { bus in
+                for pattern in ["app://news/**", "app://news/today", "app://*/last", "app://*/:a/:b"] {
+                    try bus.share(pattern, for: .publishing)
+                }
+                try bus.subscribe("app://**") { heard.add($0.address.text) }
+            }
+            func publish(_ path: String) {
+                cluster.memory.publish(
+                    "waybill.test.pub.app.\(path.replacing("/", with: "."))",
+                    nil,
+                    Array(
+                        #"{"jsonrpc":"2.0","method":"$/publish","params":{"url":"app://\#(path)","parameters":{}}}"#
+                            .utf8
+                    ),
+                    from: 0
+                )
+            }
+            let paths = ["news/today", "news/last", "news/a/b", "old/last", "old/a/b", "end/last"]
+            for path in paths { publish(path) }
+            #expect(await eventually { heard.entries.last == "app://end/last" })
+            #expect(heard.entries == paths.map { "app://\($0)" })
+            // Patterns that are shared later do not double the messages either.
+            try far.bus.share("app://**", for: .publishing)
+            #expect(await eventually { await far.node.core.offer.topics.contains("app://**") })
+            for path in paths { publish(path) }
+            #expect(
+                await eventually { heard.count >= 2 * paths.count && heard.entries.last == "app://end/last" }
+            )
+            #expect(heard.count == 2 * paths.count)
+        }
+    }
+
     @Test(arguments: TestCluster.Kind.allCases)
     func `later registrations and shares become known, and withdrawn ones are removed`(
         kind: TestCluster.Kind

@@ -1,5 +1,7 @@
 import Testing
+import WaybillNATSTestSupport
 import WaybillRouting
+import WaybillTestSupport
 
 @testable import WaybillNATS
 
@@ -46,6 +48,41 @@ struct SubjectsTests {
     ) throws {
         let subjects = self.subjects.publications(of: try RoutePattern(pattern))
         #expect(subjects == wanted.map { "waybill.shop.pub.\($0)" } + [self.subjects.longPublications])
+    }
+
+    @Test(arguments: [
+        (["a.b", "a.b.c", "a.d"], ["a.b", "a.b.c", "a.d"]), (["a.>", "a.b", "a.b.>", "a"], ["a", "a.>"]),
+        (["a.*", "a.b", "a.b.c"], ["a.*", "a.b.c"]), (["a.*.c", "a.b.*"], ["a.*.*"]),
+        (["a.*.last", "a.news.>", "a.old.first"], ["a.*.>"]),
+        (["*.health", "billing.health", "billing.invoices.>"], ["*.health", "billing.invoices.>"]),
+        (["*.a.x", "b.*.c", "b.a.*", "d.e"], ["*.*.*", "d.e"]), (["a.*.b", "a.>", "b.*"], ["a.>", "b.*"]),
+    ])
+    func `subjects that overlap are replaced by subjects that do not`(subjects: [String], cover: [String]) {
+        #expect(SubjectCover(subjects).subjects.sorted() == cover)
+        #expect(SubjectCover(subjects.reversed()).subjects.sorted() == cover)
+    }
+
+    @Test(arguments: 0..<20)
+    func `a message of overlapping subjects matches one subject of their cover`(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed + 1)
+        func subject(_ tokens: [String], _ ends: [String]) -> String {
+            let start = (0..<Int.random(in: 0..<3, using: &generator)).map { _ in
+                tokens.randomElement(using: &generator)!
+            }
+            return (start + [ends.randomElement(using: &generator)!]).joined(separator: ".")
+        }
+        for _ in 0..<100 {
+            let subjects = (0..<Int.random(in: 1..<6, using: &generator)).map { _ in
+                subject(["a", "b", "*"], ["a", "b", "*", ">"])
+            }
+            let cover = SubjectCover(subjects).subjects
+            for _ in 0..<20 {
+                let message = subject(["a", "b", "c"], ["a", "b", "c"])
+                let isWanted = subjects.contains { MemoryServer.matches($0, message) }
+                let count = cover.count { MemoryServer.matches($0, message) }
+                #expect(isWanted ? count == 1 : count <= 1, "\(subjects) \(cover) \(message)")
+            }
+        }
     }
 
     @Test func `an inbox subject contains its node and its request, and other subjects do not`() throws {
