@@ -33,6 +33,9 @@ extension ClusterCore {
             self.reconnectedAt = self.now
             self.state.withLock { $0.hearAll(at: self.now) }
             self.configuration.logger.notice("connected again")
+            // `hello` makes the other nodes fail the requests that they have sent to this node, so their
+            // handlers here have to end. A client that is not a node still waits for its answer.
+            self.abandonSessions("lost its connection for a moment", ofClients: false)
             self.announce(.hello)
         case .disconnected(let reason):
             self.isConnected = false

@@ -249,11 +249,15 @@ extension ClusterCore {
         await self.transport.close()
     }
 
-    /// Cancels the requests of other nodes and clients, and fails them with a reason.
-    func abandonSessions(_ reason: String) {
+    /// Cancels the requests of other nodes and, unless `ofClients` is false, of clients, and fails them with a
+    /// reason.
+    func abandonSessions(_ reason: String, ofClients: Bool = true) {
         let text = self.saying(reason)
-        for session in self.sessions.values { session.assumeOnLoop { $0.failAll(text) } }
-        self.sessions = [:]
+        for (peer, session) in self.sessions {
+            if case .client = peer, !ofClients { continue }
+            self.sessions[peer] = nil
+            session.assumeOnLoop { $0.failAll(text) }
+        }
     }
 
     /// Returns a sentence that begins with the name and the ID of this node.

@@ -194,6 +194,30 @@ struct LostMessagesTests {
         }
     }
 
+    @Test func `a handler is cancelled when its node has lost the claim with its connection`() async throws {
+        try await Self.withStuckHandler { near, far, stuck, cluster in
+            let transport = try #require(far.transport)
+            // The other nodes do not notice the loss of the connection.
+            let beginning = Gate()
+            try far.bus.register("app://far/begin") { _ in
+                cluster.memory.silence(transport.client, true)
+                beginning.open()
+                try await far.bus.route("app://far/stuck")
+            }
+            #expect(await near.knows("app://far/begin"))
+            let call = Task { await failure { try await near.bus.route("app://far/begin") } }
+            await beginning.wait()
+            #expect(await eventually { stuck.started.count == 1 })
+            transport.take(.disconnected("the server is gone"))
+            #expect(await eventually { await !far.bus.readiness().isReady })
+            cluster.memory.silence(transport.client, false)
+            transport.take(.connected)
+            #expect(await eventually { stuck.cancelled.count == 1 })
+            #expect(await call.value?.code == .unreachable)
+            #expect(await far.balances())
+        }
+    }
+
     @Test func `requests at a node that has lost messages fail, for nodes and for other clients`()
         async throws
     {
