@@ -92,6 +92,14 @@ struct ClusterState: Sendable {
         }
     }
 
+    /// The departure of a node.
+    private struct Departure: Sendable {
+        let id: NodeID
+        let epoch: Int
+        /// Whether the node was asked for its state since then.
+        var isAsked = false
+    }
+
     /// An action that an announcement requires.
     enum Action: Sendable, Equatable {
         /// Ask a node for its state.
@@ -115,10 +123,10 @@ struct ClusterState: Sendable {
     private(set) var members: [NodeID: Member] = [:]
     /// The nodes that have announced their departure and are still answering earlier requests.
     private(set) var leaving: [NodeID: Member] = [:]
-    /// The nodes that have ever announced their departure, with the epoch of each node.
+    /// The nodes that have ever announced their departure.
     ///
     /// A late message from such a node does not make the node a member again.
-    private var departed: [(id: NodeID, epoch: Int)] = []
+    private var departed: [Departure] = []
     /// The nodes that were treated as dead and have not sent a message since then.
     private var lost: [NodeID] = []
     private let own: NodeID
@@ -140,7 +148,16 @@ struct ClusterState: Sendable {
     mutating func receive(_ announcement: Announcement, at now: Instant) -> [Action] {
         let id = announcement.node
         self.leaving[id]?.lastHeard = now
-        guard id != self.own, !self.hasLeft(announcement) else { return [] }
+        guard id != self.own else { return [] }
+        if let index = self.departed.firstIndex(where: { $0.id == id }) {
+            guard self.isBack(announcement, from: self.departed[index]) else {
+                guard announcement.kind == .beat else { return [] }
+                self.departed[index].isAsked = true
+                return [.ask(id)]
+            }
+            self.departed.remove(at: index)
+            self.leaving[id] = nil
+        }
         guard self.members[id]?.canHaveReached(announcement.epoch, at: now) ?? true else { return [] }
         if announcement.kind == .bye {
             return self.noteLeaving(id, announcement.epoch, at: now).map { [.left($0)] } ?? []
@@ -212,21 +229,16 @@ struct ClusterState: Sendable {
         self.patternBytes += member.patternBytes
     }
 
-    /// Returns whether an announcement comes from a node that has departed.
+    /// Returns whether an announcement shows that a node has not departed.
     ///
-    /// Another party may have announced the departure in the name of the node. The node then announces its
-    /// state with a later epoch, and becomes a member again.
-    private mutating func hasLeft(_ announcement: Announcement) -> Bool {
-        guard let index = self.departed.firstIndex(where: { $0.id == announcement.node }) else {
-            return false
-        }
-        let isBack =
-            [.hello, .state].contains(announcement.kind)
-            && announcement.epoch > self.departed[index].epoch
-        guard isBack else { return true }
-        self.departed.remove(at: index)
-        self.leaving[announcement.node] = nil
-        return false
+    /// Another party may have announced the departure in the name of the node. If the node has received that
+    /// announcement, it announces its state with a later epoch. Otherwise it continues to send heartbeats, and
+    /// answers with its state when it is asked. A node that is leaving sends heartbeats too, but answers with
+    /// another announcement of its departure.
+    private func isBack(_ announcement: Announcement, from departure: Departure) -> Bool {
+        guard announcement.kind == .hello || announcement.kind == .state else { return false }
+        return announcement.epoch > departure.epoch
+            || departure.isAsked && announcement.epoch == departure.epoch
     }
 
     /// Removes and returns the nodes that have been silent for 2.5 times their heartbeat interval.
@@ -249,7 +261,7 @@ struct ClusterState: Sendable {
     private mutating func noteLeaving(_ id: NodeID, _ epoch: Int, at now: Instant) -> Member? {
         // Ignore the departure of an unknown node, because any sender could announce it with any epoch.
         guard var member = self.remove(id) else { return nil }
-        Self.note((id, member.epoch ?? epoch), in: &self.departed)
+        Self.note(Departure(id: id, epoch: member.epoch ?? epoch), in: &self.departed)
         member.lastHeard = now
         self.leaving[id] = member
         return member

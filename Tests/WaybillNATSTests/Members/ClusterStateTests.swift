@@ -76,7 +76,7 @@ struct ClusterStateTests {
         _ = state.receive(Self.announcement(.state, node, epoch: 1, routes: ["app://a"]), at: .now)
         let actions = state.receive(Self.announcement(.bye, node, epoch: 1), at: .now)
         #expect(actions.count == 1)
-        #expect(state.receive(Self.announcement(.beat, node, epoch: 1), at: .now) == [])
+        #expect(state.receive(Self.announcement(.beat, node, epoch: 1), at: .now) == [.ask(node)])
         #expect(state.members.isEmpty)
         #expect(state.shape(for: "app://a") == nil)
     }
@@ -202,6 +202,12 @@ struct ClusterStateTests {
         _ = state.receive(Self.announcement(.bye, node, epoch: 3), at: start)
         #expect(state.receive(Self.announcement(.state, node, epoch: 3), at: start) == [])
         let truth = Self.announcement(.state, node, epoch: 4, routes: ["app://a"])
+        #expect(state.receive(truth, at: start) == [.learned(node)])
+        #expect(state.shape(for: "app://a") != nil && state.leaving.isEmpty)
+        // A node that has not received the forged announcement is asked, and answers with the known epoch.
+        _ = state.receive(Self.announcement(.bye, node, epoch: 4), at: start)
+        #expect(state.receive(Self.announcement(.beat, node, epoch: 4), at: start) == [.ask(node)])
+        #expect(state.receive(Self.announcement(.bye, node, epoch: 4), at: start) == [])
         #expect(state.receive(truth, at: start) == [.learned(node)])
         #expect(state.shape(for: "app://a") != nil && state.leaving.isEmpty)
         #expect(state.expire(at: start + .seconds(1)).gone.isEmpty)

@@ -366,9 +366,9 @@ struct ForgedAnnouncementTests {
         }
     }
 
-    // Messages of a node that has left are ignored, so only the node itself can announce that it is still there.
     @Test(arguments: [
         (Announcement.Kind.hello, true), (.hello, false), (.state, true), (.state, false), (.bye, true),
+        (.bye, false),
     ])
     func `a node whose announcements are forged announces its patterns again`(
         kind: Announcement.Kind,
