@@ -1,4 +1,6 @@
 internal import WaybillJSON
+internal import WaybillRouting
+internal import WaybillServe
 
 /// The encoding of a CloudEvents event in a NATS message.
 enum EventMode: Sendable {
@@ -26,6 +28,13 @@ extension CloudEvent {
         guard message.header(named: Self.headerPrefix + "specversion") != nil else { return nil }
         let event = try CloudEvent(headers: message.headers, contentType: contentType, body: message.payload)
         return (event, .binary)
+    }
+
+    /// Returns the reason that another node could not read the data of the event in a mode, or nil.
+    func objection(in mode: EventMode, _ url: String) -> RoutingError? {
+        guard let data = self.data, Self.isJSON(self.contentType) else { return nil }
+        let depthLimit = JSONText.depthLimit - (mode == .structured ? 1 : 0)
+        return JSONText(data).objection(depthLimit: depthLimit, url: url)
     }
 
     /// Returns the payload and the headers that encode the event in a mode.

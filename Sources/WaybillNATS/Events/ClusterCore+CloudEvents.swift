@@ -190,14 +190,19 @@ extension ClusterCore {
         return self.subjects.url(in: natsSubject)
     }
 
-    /// Returns the event for a publication, which is the same event if the message arrived as an event.
-    func event(_ message: Message) -> CloudEvent {
-        let type = String(message.address.text.prefix { $0 != "?" && $0 != "#" })
+    /// Returns the event for a publication to a NATS subject.
+    ///
+    /// The event is unchanged if the message arrived as an event and the NATS subject contains its URL.
+    func event(_ message: Message, _ url: String, in natsSubject: String) -> CloudEvent {
+        let type = String(url.prefix { $0 != "?" && $0 != "#" })
         let event = CloudEvent(message, of: type, from: self.eventSource)
         var attributes = event.attributes
         for name in Self.traceHeaders where attributes[name] == nil {
             attributes[name] = message.headers[name]
         }
+        // The subject of a long URL does not contain the URL, and some conventions ignore the case.
+        let known = self.subjects.url(in: natsSubject).flatMap { self.bus.address(of: $0) }
+        if known?.segments != message.address.segments { attributes["subject"] = url }
         return CloudEvent(known: attributes, data: event.data)
     }
 }

@@ -159,15 +159,15 @@ extension ClusterCore {
 
     /// Reports accepted publications as dead letters to the bus, because the transport could not send them.
     private func losePublications(_ message: TransportMessage, _ reason: String) {
-        for url in Self.publishedURLs(in: message) {
+        for url in self.publishedURLs(in: message) {
             self.bus.lose(url, self.unreachable(url, reason: reason, cause: nil))
         }
     }
 
     /// Returns the URLs of the publications in a message, whose format may be JSON-RPC or CloudEvents.
-    private static func publishedURLs(in message: TransportMessage) -> [String] {
+    private func publishedURLs(in message: TransportMessage) -> [String] {
         if let event = (try? CloudEvent.carried(by: message))?.event {
-            return event["subject"].map { [$0] } ?? []
+            return self.url(of: event, in: message.subject).map { [$0] } ?? []
         }
         guard case .message(let message) = RPCFrame(JSONText(message.payload), depth: JSONText.depthLimit),
             let publications = RPCPublications(message, arrivedAt: .now)

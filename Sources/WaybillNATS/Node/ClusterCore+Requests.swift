@@ -102,7 +102,8 @@ extension ClusterCore {
     /// may be sent.
     ///
     /// The server counts the headers as a part of the message. If the caller has determined that the message
-    /// is flat, its depth is not checked.
+    /// is flat, its depth is not checked. A message with headers is an event, whose depth is not checked
+    /// either.
     func objection(
         to payload: [UInt8],
         in envelope: MessageEnvelope? = nil,
@@ -128,8 +129,7 @@ extension ClusterCore {
                 message: "the message has \(size) bytes, but the server accepts at most \(limit)"
             )
         }
-        // Another node does not read a message that exceeds a limit. A message with headers is an event in
-        // the binary mode, whose data is possibly not JSON.
+        // Another node does not read a message that exceeds a limit.
         let depthLimit = JSONText.depthLimit - (envelope == nil ? 0 : 3)
         guard headers.isEmpty, !isFlat else { return nil }
         return JSONText(payload).objection(depthLimit: depthLimit, url: url)
@@ -160,8 +160,10 @@ extension ClusterCore {
         var (payload, envelope) = (writer.bytes, topic.envelope as MessageEnvelope?)
         var headers: [(name: String, value: String)] = []
         if let mode = self.configuration.publicationFormat.mode {
-            (payload, headers) = self.event(message).encoded(as: mode)
+            let event = self.event(message, url, in: topic.subject)
+            (payload, headers) = event.encoded(as: mode)
             envelope = nil
+            if !writer.isFlat, let error = event.objection(in: mode, url) { throw error }
         }
         if let error = self.objection(to: payload, in: envelope, headers, url, isFlat: writer.isFlat) {
             throw error

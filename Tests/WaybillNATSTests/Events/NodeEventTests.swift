@@ -136,6 +136,67 @@ struct NodeEventTests {
         }
     }
 
+    @Test(arguments: Self.formats)
+    func `an event without a URL reaches a URL that is too long for a subject`(
+        format: ClusterNode.PublicationFormat
+    ) async throws {
+        try await withCluster(.memory) { cluster in
+            let heard = Journal<String>()
+            _ = try await cluster.node("far") { bus in
+                try bus.share("app://far/**", for: .all)
+                try bus.subscribe("app://far/:name") { heard.add($0.address.text) }
+            }
+            let near = try await cluster.node("near", publicationFormat: format) { bus in
+                try bus.expose("app://far/**", for: .publishing)
+            }
+            #expect(await eventually { near.node.members.contains { !$0.topics.isEmpty } })
+            let url = "app://far/" + String(repeating: "x", count: Subjects.limit)
+            for subject in ["a blob", "app://other/" + String(repeating: "y", count: Subjects.limit)] {
+                _ = try await near.bus.publish(
+                    ExternalRequest(
+                        url: url,
+                        headers: ["ce-id": "1", "ce-source": "/c", "ce-type": "t", "ce-subject": subject],
+                        origin: MessageOrigin(transport: "http")
+                    )
+                )
+            }
+            #expect(await eventually { heard.entries == [url, url] })
+        }
+    }
+
+    @Test(arguments: Self.formats, ["", "a blob", "https://example.com/blob"])
+    func `an event that could not be sent is a dead letter with the URL of its publication`(
+        format: ClusterNode.PublicationFormat,
+        subject: String
+    ) async throws {
+        try await withCluster(.memory) { cluster in
+            let near = try await cluster.node("near", publicationFormat: format)
+            let letters = Journal<String>()
+            // Create the sequence here, because the task may begin after the message has failed.
+            let failed = near.bus.deadLetters
+            let watch = Task {
+                for await letter in failed { letters.add("\(letter.url) \(letter.error.code)") }
+            }
+            defer { watch.cancel() }
+            var attributes = ["id": "1", "source": "/c", "type": "t"]
+            if !subject.isEmpty { attributes["subject"] = subject }
+            let mode = try #require(format.mode)
+            let (payload, headers) = CloudEvent(known: attributes, data: nil).encoded(as: mode)
+            let subjects = Subjects(realm: "test")
+            let message = TransportMessage(
+                subject: subjects.publication(try Address("app://far/news")),
+                reply: nil,
+                payload: payload,
+                headers: headers
+            )
+            let reply = subjects.inbox(near.node.core.id, 1)
+            try #require(near.transport).take(
+                .undelivered(reply: reply, reason: .notSent(message, "the connection is lost"))
+            )
+            #expect(await letters.comes(to: "app://far/news unreachable"))
+        }
+    }
+
     @Test func `a client that calls a node with an event receives an event`() async throws {
         try await withCluster(.memory) { cluster in
             let far = try await cluster.node("far") { bus in

@@ -45,6 +45,7 @@ struct UntransferableTests {
     private static let large = String(repeating: "x", count: 1 << 20)
 
     private static func withNodes(
+        publicationFormat: ClusterNode.PublicationFormat = .jsonRPC,
         _ body: (_ near: TestCluster.Node, _ far: TestCluster.Node, TestCluster) async throws -> Void
     ) async throws {
         try await withCluster(.memory) { cluster in
@@ -68,7 +69,7 @@ struct UntransferableTests {
                 try bus.register("app://far/declare") { _ in throw Bulky() }
                 try bus.subscribe("app://far/news") { _ in }
             }
-            let near = try await cluster.node("near")
+            let near = try await cluster.node("near", publicationFormat: publicationFormat)
             #expect(await near.knows("app://far/fail"))
             try await body(near, far, cluster)
             #expect(await near.balances())
@@ -84,6 +85,14 @@ struct UntransferableTests {
                 }
                 #expect(error?.code == (depth < 63 ? nil : .notTransferable), "\(depth)")
             }
+        }
+    }
+
+    @Test(arguments: [ClusterNode.PublicationFormat.jsonRPC, .structuredEvents, .binaryEvents])
+    func `a publication nested deeper than nodes can read is a dead letter`(
+        format: ClusterNode.PublicationFormat
+    ) async throws {
+        try await Self.withNodes(publicationFormat: format) { near, far, _ in
             let letters = Journal<String>()
             // Create the sequence here, because the task may begin after the message has failed.
             let failed = near.bus.deadLetters
@@ -91,8 +100,11 @@ struct UntransferableTests {
                 for await letter in failed { letters.add("\(letter.error.code)") }
             }
             defer { watch.cancel() }
+            try await near.bus.publish("app://far/news", parameters: ["v": Self.nested(60)])
             try await near.bus.publish("app://far/news", parameters: ["v": Self.nested(70)])
             #expect(await letters.comes(to: "notTransferable"))
+            #expect(letters.count == 1 && near.node.statistics.published == 1)
+            #expect(far.node.statistics.malformed == 0)
         }
     }
 
