@@ -41,8 +41,8 @@ extension CloudEvent {
     /// The data is not included.
     package init(attributesOf message: Message, of pattern: String, from source: String) {
         var attributes = [
-            "id": Self.id(of: message.id), "source": source, "type": pattern, "subject": message.address.text,
-            "datacontenttype": "application/json",
+            "id": Self.id(of: message.id), "source": source, "type": pattern,
+            "subject": message.address.completeURL, "datacontenttype": "application/json",
         ]
         if let deadline = message.deadline {
             attributes["expirytime"] = Timestamp.text(Timestamp.now + (deadline - .now) / .seconds(1))

@@ -156,10 +156,7 @@ extension BusCore {
     func complete(_ url: String, scheme: String) -> String {
         let target = try? Address(url, conventions: self.configuration.conventions)
         guard let target, !target.hasScheme else { return url }
-        let path = url.drop { $0 == "/" }
-        if self.configuration.conventions.host == .isFirstSegment { return "\(scheme)://\(path)" }
-        // A host follows two slashes. A URL without a scheme has a host only if it begins with two slashes.
-        return url.hasPrefix("//") && !url.hasPrefix("///") ? "\(scheme):\(url)" : "\(scheme):///\(path)"
+        return target.text(withScheme: scheme)
     }
 
     /// Returns whether a route of this process matches a URL.

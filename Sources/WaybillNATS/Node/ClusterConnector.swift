@@ -16,15 +16,15 @@ struct ClusterConnector: Cluster {
     }
 
     func canRoute(_ address: Address) -> Bool {
-        self.core.state.withLock { $0.shape(for: address.text) != nil }
+        self.core.state.withLock { $0.shape(for: address.completeURL) != nil }
     }
 
     func suggestions(for address: Address) -> [String] {
-        self.core.state.withLock { $0.suggestions(for: address.text) }
+        self.core.state.withLock { $0.suggestions(for: address.completeURL) }
     }
 
     func publish(_ message: Message) -> Bool {
-        guard self.core.state.withLock({ $0.hasSubscribers(of: message.parameters.url) }) else {
+        guard self.core.state.withLock({ $0.hasSubscribers(of: message.address.completeURL) }) else {
             return false
         }
         if self.core.eventLoop.isInEventLoop {

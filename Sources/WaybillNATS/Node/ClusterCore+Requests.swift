@@ -9,7 +9,7 @@ internal import WaybillServe
 extension ClusterCore {
     /// Sends a message to a node that shares the best pattern for its URL, and waits for the reply.
     func route(_ message: Message) async throws -> any Sendable {
-        let url = message.address.text
+        let url = message.address.completeURL
         // Another node has sent this message for a route that this node had shared and no longer has.
         guard !message.isFromNode else { throw self.noRoute(url) }
         // A store sends the value itself, in the commit that completes the message.
@@ -151,7 +151,7 @@ extension ClusterCore {
     }
 
     private func publish(_ message: Message, with writer: inout JSONWriter) throws(RoutingError) {
-        let url = message.parameters.url
+        let url = message.address.completeURL
         if let obstacle = self.obstacle { throw self.unreachable(url, reason: obstacle, cause: nil) }
         let topic = self.topic(of: message, url)
         let ownURL = topic.url.hasSameBytes(as: url) ? nil : url
@@ -192,15 +192,13 @@ extension ClusterCore {
     private func topic(of message: Message, _ url: String) -> PublishedTopic {
         let hops = message.hops + 1
         let latest = self.latestTopic.flatMap { $0.hops == hops ? $0 : nil }
-        // A URL without a scheme has the default scheme of the bus, which can change. Its subject is then
-        // different.
-        if let latest, latest.hasScheme, latest.url.hasSameBytes(as: url) { return latest }
+        if let latest, latest.url.hasSameBytes(as: url) { return latest }
         let address = message.address
         let subject = self.subjects.publication(address)
         // The envelope of each message contains the URL of the topic, so do not reuse a topic with a long
         // URL.
         if let latest, latest.subject == subject, latest.url.utf8.count <= Subjects.limit { return latest }
-        let topic = PublishedTopic(address, subject, hops: hops)
+        let topic = PublishedTopic(url, subject: subject, hops: hops)
         self.latestTopic = topic
         return topic
     }
@@ -328,18 +326,16 @@ extension ClusterCore {
 final class PublishedTopic: Sendable {
     /// The URL of the first message; a message to another URL contains that URL itself.
     let url: String
-    let hasScheme: Bool
     let subject: String
     let hops: Int
     let envelope: MessageEnvelope
 
-    init(_ address: Address, _ subject: String, hops: Int) {
-        self.url = address.text
-        self.hasScheme = address.hasScheme
+    init(_ url: String, subject: String, hops: Int) {
+        self.url = url
         self.subject = subject
         self.hops = hops
         self.envelope = MessageEnvelope(
-            start: OutgoingCall.beginningOfPublications(to: address.text, hops: hops),
+            start: OutgoingCall.beginningOfPublications(to: url, hops: hops),
             end: OutgoingCall.endOfPublications
         )
     }

@@ -64,6 +64,18 @@ extension Address {
         return self.rules.conventions.folded(scheme: scheme)
     }
 
+    /// The URL with its scheme, which another process needs because its default scheme can be different.
+    package var completeURL: String { self.hasScheme ? self.text : self.text(withScheme: self.scheme) }
+
+    /// Returns the text of an address without a scheme with a scheme in front.
+    package func text(withScheme scheme: String) -> String {
+        let path = self.text.drop { $0 == "/" }
+        if self.rules.conventions.host == .isFirstSegment { return "\(scheme)://\(path)" }
+        // A host follows two slashes. A URL without a scheme has a host only if it begins with two slashes.
+        let hasHost = self.text.hasPrefix("//") && !self.text.hasPrefix("///")
+        return hasHost ? "\(scheme):\(self.text)" : "\(scheme):///\(path)"
+    }
+
     /// Returns whether a text is a valid scheme (RFC 3986, 3.1).
     package static func isScheme(_ text: String) -> Bool {
         text.utf8.first.map(ASCII.isLetter) == true && text.utf8.allSatisfy(ASCII.isSchemeTail)

@@ -22,7 +22,7 @@ package struct OutgoingCall: Sendable {
     ///   - forwardsReturn: Whether the peer itself sends the value to the return URL.
     /// - Throws: `notTransferable`, with the name of the value.
     package init(_ message: Message, forwardsReturn: Bool = false) throws(RoutingError) {
-        let url = message.parameters.url
+        let url = message.address.completeURL
         self.hasReturnURL = message.returnURL != nil && !forwardsReturn
         // The return URL belongs to this process. The peer sends the value back, and this process routes the
         // value.

@@ -385,6 +385,32 @@ struct ClusterTests {
         }
     }
 
+    @Test(arguments: [ClusterNode.PublicationFormat.jsonRPC, .structuredEvents, .binaryEvents])
+    func `a URL without a scheme has the scheme of the sending bus`(
+        format: ClusterNode.PublicationFormat
+    ) async throws {
+        try await withCluster(.memory) { cluster in
+            let heard = Journal<String>()
+            _ = try await cluster.node("far") { bus in
+                for scheme in ["shop", "app"] {
+                    try bus.share("\(scheme)://far/**", for: .all)
+                    try bus.register("\(scheme)://far/one") { $0.address.scheme }
+                    try bus.subscribe("\(scheme)://far/news") { heard.add($0.address.text) }
+                }
+            }
+            let near = try await cluster.node("near", publicationFormat: format)
+            #expect(await near.knows("shop://far/one"))
+            for scheme in ["app", "shop"] {
+                near.bus.defaultScheme = scheme
+                #expect(near.bus.canRoute("/far/one"))
+                let reply: String = try await near.bus.route("/far/one")
+                #expect(reply == scheme)
+                try await near.bus.publish("/far/news?n=1")
+            }
+            #expect(await eventually { heard.entries == ["app://far/news?n=1", "shop://far/news?n=1"] })
+        }
+    }
+
     @Test(arguments: TestCluster.Kind.allCases)
     func `later registrations and shares become known, and withdrawn ones are removed`(
         kind: TestCluster.Kind
