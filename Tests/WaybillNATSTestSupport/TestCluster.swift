@@ -1,7 +1,7 @@
 package import Waybill
 internal import WaybillEventLoop
 package import WaybillNATS
-internal import WaybillRouting
+package import WaybillRouting
 package import WaybillTestSupport
 
 /// Nodes of one cluster in one process, each with its own bus and loop.
@@ -47,6 +47,7 @@ package final class TestCluster: Sendable {
     package func node(
         _ name: String,
         realm: String = "test",
+        conventions: RoutingConventions = .waybill,
         heartbeat: Duration = Scale.whileQuick / 10,
         drainLimit: Duration = .seconds(5),
         publicationFormat: ClusterNode.PublicationFormat = .jsonRPC,
@@ -55,7 +56,7 @@ package final class TestCluster: Sendable {
         log: Journal<String>? = nil,
         _ prepare: (MessageBus) throws -> Void = { _ in }
     ) async throws -> Node {
-        let bus = MessageBus(configuration: .quiet)
+        let bus = MessageBus(configuration: .quiet(by: conventions))
         try prepare(bus)
         var configuration = ClusterNode.Configuration()
         configuration.name = name

@@ -102,6 +102,8 @@ struct Subjects: Sendable {
     }
 
     /// Returns the subject of publications to a URL.
+    ///
+    /// The subject is in lower case if the conventions ignore the case of segments.
     func publication(_ address: Address) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(self.publicationPrefix.utf8.count + address.text.utf8.count + 16)
@@ -109,7 +111,8 @@ struct Subjects: Sendable {
         Self.append(token: address.scheme, to: &bytes)
         for segment in address.segments {
             bytes.append(UInt8(ascii: "."))
-            Self.append(token: segment, to: &bytes)
+            let text = address.ignoresCase ? segment.inLowercaseASCII : segment
+            Self.append(token: text, to: &bytes)
         }
         guard bytes.count <= self.publicationPrefix.utf8.count + Self.limit else {
             return self.longPublications
@@ -131,7 +134,8 @@ struct Subjects: Sendable {
             var tokens = [Self.token(pattern.scheme)]
             segments: for segment in shape {
                 switch segment {
-                case .literal(let text): tokens.append(Self.token(text))
+                case .literal(let text):
+                    tokens.append(Self.token(pattern.ignoresCase ? text.inLowercaseASCII : text))
                 case .value: tokens.append("*")
                 case .rest:
                     // `>` must be the last token of a subject.
@@ -247,6 +251,10 @@ struct Subjects: Sendable {
 
 // Comparisons of bytes. Subjects are ASCII, and comparing characters takes many times as long.
 extension String {
+    fileprivate var inLowercaseASCII: String {
+        String(decoding: self.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+
     func begins(with prefix: String) -> Bool { self.utf8.span.begins(with: prefix.utf8.span) }
 
     /// Returns the text after a prefix, or nil when the text does not begin with the prefix.

@@ -64,6 +64,9 @@ extension Address {
         return self.rules.conventions.folded(scheme: scheme)
     }
 
+    /// Whether the conventions ignore the case of segments.
+    package var ignoresCase: Bool { self.rules.foldsCase }
+
     /// The URL with its scheme, which another process needs because its default scheme can be different.
     package var completeURL: String { self.hasScheme ? self.text : self.text(withScheme: self.scheme) }
 

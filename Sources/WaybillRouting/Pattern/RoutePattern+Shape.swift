@@ -14,6 +14,9 @@ package enum SegmentShape: Sendable, Hashable {
 }
 
 extension RoutePattern {
+    /// Whether the conventions ignore the case of literal segments.
+    package var ignoresCase: Bool { self.rules.foldsCase }
+
     /// The shapes of the segment sequences that the pattern matches.
     ///
     /// The longest sequence is first.

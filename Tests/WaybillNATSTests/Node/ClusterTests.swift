@@ -2,6 +2,7 @@ import Testing
 import Waybill
 import WaybillEventLoop
 import WaybillNATSTestSupport
+import WaybillRouting
 import WaybillTestSupport
 
 @testable import WaybillNATS
@@ -408,6 +409,35 @@ struct ClusterTests {
                 try await near.bus.publish("/far/news?n=1")
             }
             #expect(await eventually { heard.entries == ["app://far/news?n=1", "shop://far/news?n=1"] })
+        }
+    }
+
+    @Test(arguments: [ClusterNode.PublicationFormat.jsonRPC, .structuredEvents, .binaryEvents])
+    func `a publication reaches other nodes in any case if the conventions ignore the case`(
+        format: ClusterNode.PublicationFormat
+    ) async throws {
+        var conventions = RoutingConventions.waybill
+        conventions.segmentsIgnoreCase = true
+        try await withCluster(.memory) { cluster in
+            let heard = Journal<String>()
+            _ = try await cluster.node("far", conventions: conventions) { bus in
+                try bus.share("app://News/**", for: .publishing)
+                try bus.subscribe("app://news/:day") { heard.add(try $0.argument("day")) }
+            }
+            let near = try await cluster.node("near", conventions: conventions, publicationFormat: format) {
+                try $0.expose("app://news/**", for: .publishing)
+            }
+            #expect(await eventually { near.node.members.contains { !$0.topics.isEmpty } })
+            try await near.bus.publish("app://NEWS/Today")
+            // An event that arrived without a URL keeps the case of its URL.
+            _ = try await near.bus.publish(
+                ExternalRequest(
+                    url: "app://NEWS/Later",
+                    headers: ["ce-id": "1", "ce-source": "/c", "ce-type": "t"],
+                    origin: MessageOrigin(transport: "http")
+                )
+            )
+            #expect(await eventually { heard.entries == ["Today", "Later"] })
         }
     }
 
