@@ -18,6 +18,8 @@ package struct RPCPublications: Sendable {
     private var rest: ArraySlice<JSONNode?>
     /// The message that was removed last, and its size, until all subscribers have received the message.
     var undelivered: (publication: UnfinishedPublication, size: Int)?
+    /// The work that the subscribers of all messages do together; nil if nobody counts it.
+    var work: ExternalWork?
 
     /// The maximum number of messages in one `$/publish`.
     private static let limit = 1024

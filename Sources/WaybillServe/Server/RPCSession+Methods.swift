@@ -99,11 +99,13 @@ extension RPCSession {
             }
             switch SystemMethod(rawValue: method) {
             case .publish:
-                let publications = try RPCPublications(parameters, arrivedAt: self.eventLoop.time.instant)
+                let arrived = try RPCPublications(parameters, arrivedAt: self.eventLoop.time.instant)
                 // Publications that wait keep the bytes of their whole frame in memory.
                 let bytes = max(size, self.connection?.frameBytes ?? 0)
                 try self.inTurn(nil, bytes: bytes) { session, work in
-                    session.publish(publications, work)
+                    var publications = arrived
+                    publications.work = work
+                    session.publish(publications)
                     work.endPart()
                 }
             case .unsubscribe: _ = self.unsubscribe(try parameters.number("subscription"))
@@ -132,11 +134,12 @@ extension RPCSession {
         let publications = try RPCPublications(parameters, arrivedAt: self.eventLoop.time.instant)
         self.connection?.bucket.charge(publications.count - 1)
         let deadline = publications.timeLeft.map { publications.arrival + $0 }
-        try self.inTurn(number, deadline: deadline) { session, _ in
+        try self.inTurn(number, deadline: deadline) { session, work in
             session.respond(to: number) { session in
                 // The messages are decoded here and not before, because a message that waits uses less memory
                 // as text.
                 var (rest, requests) = (publications, [ExternalRequest]())
+                rest.work = work
                 while !rest.isEmpty { requests.append(try session.next(of: &rest)) }
                 var taken = 0
                 for request in requests {
@@ -149,7 +152,7 @@ extension RPCSession {
     }
 
     /// Publishes the messages of one `$/publish` notification, which is not answered.
-    private func publish(_ publications: RPCPublications, _ work: ExternalWork) {
+    private func publish(_ publications: RPCPublications) {
         var publications = publications
         do throws(RPCFailure) {
             // Check all messages together, so that the limit does not drop only some of them.
@@ -159,21 +162,22 @@ extension RPCSession {
             // Publishing many messages at once would delay the other connections. The task that reads the
             // connection publishes them one by one.
             if let connection, connection.isHandling {
+                publications.work?.addPart()
                 connection.unpublished = publications
                 return
             }
             self.connection?.bucket.charge(publications.count)
             let rest = publications
-            Task.immediate { await self.publishRest(rest, work) }
+            Task.immediate { await self.publishRest(rest) }
         } catch {
             self.noteFailedPublication(error)
         }
     }
 
     /// Publishes the rest of a notification that has waited for its turn.
-    private func publishRest(_ publications: RPCPublications, _ work: ExternalWork) async {
+    private func publishRest(_ publications: RPCPublications) async {
         var rest = publications
-        work.addPart()
+        rest.work?.addPart()
         self.unawaitedBytes += rest.size
         self.connection?.unfinishedRests += 1
         while !rest.isEmpty {
@@ -181,7 +185,7 @@ extension RPCSession {
             if rest.undelivered == nil { self.unawaitedBytes -= rest.sizeOfNext }
             self.publishAccepted(of: &rest)
         }
-        work.endPart()
+        rest.work?.endPart()
         self.connection?.unfinishedRests -= 1
         self.connection?.countReceivedBytes(of: self)
         self.connection?.closeIfDrained(self)
@@ -190,13 +194,14 @@ extension RPCSession {
     /// Returns the request for the next message.
     private func next(of publications: inout RPCPublications) throws(RPCFailure) -> ExternalRequest {
         let element = try publications.next()
-        return self.request(
+        let request = self.request(
             element.url,
             values: element.values,
             attachment: element.attachment,
             from: self.peerWithoutID,
             arrivedAt: publications.arrival
         )
+        return publications.work.map { request.counted(by: $0) } ?? request
     }
 
     private func checkPublicationLimit(_ bytes: Int) throws(RPCFailure) {
@@ -247,8 +252,11 @@ extension RPCSession {
         self.unawaitedPublications += 1
         self.unawaitedBytes += size
         self.connection?.countReceivedBytes(of: self)
+        let work = publications.work
+        work?.addPart()
         Task.immediate {
             await publication.finish()
+            work?.endPart()
             self.unawaitedPublications -= 1
             self.unawaitedBytes -= size
             self.connection?.countReceivedBytes(of: self)

@@ -149,6 +149,7 @@ extension ServedConnection {
             session.publishAccepted(of: &rest)
         }
         self.unpublished = nil
+        rest.work?.endPart()
         self.closeIfDrained(session)
     }
 

@@ -109,6 +109,55 @@ extension LimitTests {
         }
     }
 
+    /// Registers a subscriber that waits at the gate, and returns a function that publishes to it.
+    private func publisher(
+        _ served: Served,
+        _ gate: Gate,
+        _ begun: Journal<Int>
+    ) throws -> (_ number: Int, _ id: Int?) -> String {
+        try served.bus.subscribe("app://news/:n") { message in
+            begun.add(try message.parameters.require("n"))
+            await gate.wait()
+        }
+        return { number, id in
+            let id = id.map { #""id":\#($0),"# } ?? ""
+            return #"{"jsonrpc":"2.0",\#(id)"method":"$/publish","params":{"url":"app://news/\#(number)"}}"#
+        }
+    }
+
+    @Test
+    func `a publication without a response keeps its place until its subscribers have returned`()
+        async throws
+    {
+        try await self.withStubbornHandler { served, gate, begun in
+            let publication = try self.publisher(served, gate, begun)
+            let client = try await served.client()
+            for number in 0..<5 { try await client.send(publication(number, nil)) }
+            #expect(try await client.reachesServer())
+            #expect(begun.entries == [0])
+            gate.open()
+            #expect(await eventually { begun.entries == [0, 1, 2, 3, 4] })
+            client.connection.close()
+            #expect(await served.balances())
+        }
+    }
+
+    @Test
+    func `the rest of a publication keeps the place of the publication`() async throws {
+        try await self.withStubbornHandler { served, gate, begun in
+            let publication = try self.publisher(served, gate, begun)
+            let messages = (0..<3).map { #"{"$waybill":{"url":"app://news/\#($0)"}}"# }.joined(separator: ",")
+            let params = #"{"url":"app://news/0","messages":[\#(messages)]}"#
+            let client = try await served.client()
+            try await client.send(#"{"jsonrpc":"2.0","method":"$/publish","params":\#(params)}"#)
+            try await client.send(publication(3, nil))
+            #expect(try await client.reachesServer())
+            #expect(begun.entries == [0, 1, 2])
+            gate.open()
+            #expect(await eventually { begun.entries == [0, 1, 2, 3] })
+        }
+    }
+
     @Test
     func `all closed connections together have the places of one connection`() async throws {
         try await self.withStubbornHandler { served, gate, begun in
