@@ -144,6 +144,9 @@ extension RPCSession {
                 var taken = 0
                 for request in requests {
                     taken += try await session.bus.publish(request)
+                    if Task.isCancelled {
+                        throw RoutingError(.cancelled, message: "the publication was cancelled")
+                    }
                     await EventLoop.yieldIfDue()
                 }
                 return JSONText(taken)

@@ -159,6 +159,40 @@ extension LimitTests {
     }
 
     @Test
+    func `a cancelled publication keeps its place until its subscribers have returned`() async throws {
+        try await self.withStubbornHandler { served, gate, begun in
+            let publication = try self.publisher(served, gate, begun)
+            let client = try await served.client()
+            try await client.send(publication(0, 1))
+            #expect(await eventually { begun.entries == [0] })
+            try await client.send(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}"#)
+            #expect(code(try await client.line()) == -32004)
+            try await client.send(publication(1, nil))
+            #expect(try await client.reachesServer())
+            #expect(begun.entries == [0])
+            gate.open()
+            #expect(await eventually { begun.entries == [0, 1] })
+        }
+    }
+
+    @Test
+    func `a publication that is cancelled publishes no further messages`() async throws {
+        try await self.withStubbornHandler { served, gate, begun in
+            _ = try self.publisher(served, gate, begun)
+            let messages = (1...3).map { #"{"$waybill":{"url":"app://news/\#($0)"}}"# }.joined(separator: ",")
+            let params = #"{"url":"app://news/0","messages":[\#(messages)]}"#
+            let client = try await served.client()
+            try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"$/publish","params":\#(params)}"#)
+            #expect(await eventually { begun.entries == [1] })
+            try await client.send(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}"#)
+            #expect(code(try await client.line()) == -32004)
+            gate.open()
+            #expect(await eventually { served.bus.statistics.inFlight == 0 })
+            #expect(begun.entries == [1])
+        }
+    }
+
+    @Test
     func `all closed connections together have the places of one connection`() async throws {
         try await self.withStubbornHandler { served, gate, begun in
             for number in 0..<10 {
