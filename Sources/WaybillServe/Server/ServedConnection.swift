@@ -120,6 +120,8 @@ extension ServedConnection {
         await EventLoop.yieldIfDue()
         session.abandon()
         self.channel.close()
+        // The process possibly exits when the server has ended, so wait until the last answers are sent.
+        try? await self.channel.connection.waitUntilClosed()
     }
 
     /// Handles the messages of a frame.

@@ -103,5 +103,34 @@ struct ServiceTests {
             await bus.shutDown()
         }
     }
+
+    @Test
+    func `a server that shuts down ends after its peers have received the last answers`() async throws {
+        try await withFolder { folder in
+            let bus = MessageBus(configuration: .quiet)
+            // The system of the peer accepts a part of the answer, and the rest waits in the server.
+            let length = 250_000
+            try bus.register("app://large") { _ in String(repeating: "x", count: length) }
+            try bus.expose("app://large")
+            let server = RPCServer(bus, listening: .unix(folder + "/socket"), configuration: .quiet)
+            let address = try await server.start()
+            let running = Task { try await server.run() }
+            let loop = EventLoop(name: "client")
+            let client = RawClient(try await StreamConnection.connect(to: address, on: loop))
+            try await client.send(#"{"jsonrpc":"2.0","id":1,"method":"app://large"}"#)
+            #expect(await eventually { server.statistics.answers == 1 })
+            server.beginGracefulShutdown()
+            let ended = Task {
+                try await running.value
+                // Like the exit of the process, this drops the unsent bytes.
+                await bus.eventLoop.shutDown()
+            }
+            // A server that does not wait for the peer ends in this time.
+            try await Task.sleep(for: .milliseconds(100))
+            #expect(try await client.line()?.utf8.count ?? 0 > length)
+            try await ended.value
+            await loop.shutDown()
+        }
+    }
 }
 #endif
