@@ -110,7 +110,7 @@ extension RPCClient {
             self.channel = channel
             isConnected = true
             self.connected = self.eventLoop.time.instant
-            Task { await self.read(channel) }
+            Task { [subscriber] in await self.read(channel, for: subscriber) }
             try await self.authenticate(on: channel)
             outcome = .success(())
         } catch {

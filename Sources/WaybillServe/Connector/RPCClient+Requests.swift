@@ -125,7 +125,10 @@ extension RPCClient {
         self.channel?.flushSoon()
     }
 
-    /// Sets the closure that receives the messages of the connection's subscriptions.
+    /// Closes the connection, and sets the closure that receives the messages of later subscriptions.
+    ///
+    /// A subscription of the closed connection could otherwise deliver its messages to the closure. The next
+    /// request connects again.
     ///
     /// Each message is a JSON object with `url`, `parameters` and the attachment of the message. The closure
     /// receives nil when the connection or a subscription has ended.
@@ -133,6 +136,7 @@ extension RPCClient {
     /// While the closure runs, the client does not read from the connection. If the closure is slow, the
     /// server drops the oldest messages of the subscription, so messages do not accumulate on either side.
     package func takeMessages(_ body: @escaping @Sendable (String?) async -> Void) {
+        if let channel { self.lose(channel, "the client uses a new connection for its subscriptions") }
         self.subscriber = body
     }
 

@@ -26,11 +26,13 @@ package actor RPCClient: RPCCaller {
     var lastWaiting = 0
     var lastAttempt = Result<Void, RoutingError>.success(())
     var isClosed = false
-    /// The closure that receives the messages of subscriptions.
-    var subscriber: (@Sendable (String?) async -> Void)?
+    /// The closure that receives the messages of subscriptions on the next connection.
+    var subscriber: Subscriber?
     /// The timer of the next check whether the server is alive; nil if no check is scheduled.
     private var watch: ScheduledTimer?
     private var isPinged = false
+
+    typealias Subscriber = @Sendable (String?) async -> Void
 
     init(_ address: StreamAddress, _ configuration: RPCConnector.Configuration, on eventLoop: EventLoop?) {
         self.address = address
@@ -111,7 +113,9 @@ extension RPCClient {
     static let depthLimit = 256
 
     /// Reads messages until the connection ends, and then fails the requests that wait for a reply.
-    func read(_ channel: FrameChannel) async {
+    ///
+    /// The subscriber receives the messages of subscriptions on this connection.
+    func read(_ channel: FrameChannel, for subscriber: Subscriber?) async {
         var reason = "the server has closed the connection"
         do {
             while let frame = try await channel.next(isFlushing: false) {
@@ -139,7 +143,7 @@ extension RPCClient {
             reason = "\(error)"
         }
         self.lose(channel, reason)
-        await self.subscriber?(nil)
+        await subscriber?(nil)
     }
 
     /// Closes a connection, and fails the requests that wait for a reply on it.

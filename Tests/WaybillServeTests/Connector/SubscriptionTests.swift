@@ -58,6 +58,36 @@ struct SubscriptionTests {
         }
     }
 
+    @Test func `the end of an earlier connection does not end a subscription`() async throws {
+        try await withFolder { folder in
+            let bus = MessageBus(configuration: .quiet)
+            try bus.expose("app://news", for: .subscribing)
+            let address = StreamAddress.unix(folder + "/socket")
+            let client = RPCClient(address, Self.quick)
+            let heard = Journal<String?>()
+            for isFirst in [true, false] {
+                let server = RPCServer(bus, listening: address, configuration: .quiet)
+                try await server.start()
+                let task = Task { try await server.run() }
+                if isFirst {
+                    _ = try await client.request("$/ping")
+                    await client.takeMessages { heard.add($0) }
+                } else {
+                    var options = RPCRequestOptions()
+                    options.parameters = #"{"pattern":"app://news"}"#
+                    _ = try await client.request("$/subscribe", options)
+                    try await bus.publish("app://news")
+                    #expect(await eventually { heard.count > 0 })
+                    #expect(heard.entries.first??.contains("app://news") == true, "\(heard.entries)")
+                    client.close()
+                }
+                task.cancel()
+                try await task.value
+            }
+            await bus.shutDown()
+        }
+    }
+
     @Test func `a value with line breaks cannot insert a message into the connection of a subscriber`()
         async throws
     {
