@@ -27,8 +27,7 @@ package struct RPCMessage: Sendable {
         return SystemMethod.isAboutRequest(method)
     }
 
-    /// The memory that the message uses, in bytes: its text, and 128 bytes for each parameter or header after
-    /// the 16th.
+    /// The memory that the message uses, in bytes: its text, and the memory for its parameters and headers.
     let size: Int
 
     fileprivate init(_ node: JSONNode) {
@@ -41,8 +40,22 @@ package struct RPCMessage: Sendable {
         var envelope = RPCEnvelope()
         node.forEachChild { envelope.note($0) }
         self.content = envelope.content
-        // A short message has no more than 16 parameters.
-        self.size = length < 128 ? length : length + max(0, envelope.parameterCount - 16) * 128
+        // Most messages are short, and have few parameters.
+        self.size = length < 128 ? length : length + envelope.parameterMemory
+    }
+}
+
+extension JSONNode {
+    /// The memory that an object of parameters uses, in bytes, including its text.
+    var memoryOfParameters: Int { self.text.range.count + self.memoryBesideText }
+
+    /// The memory that an object of parameters uses in addition to its text, in bytes: 128 bytes for each
+    /// parameter or header after the 16th.
+    fileprivate var memoryBesideText: Int {
+        // A shorter text has no more than 16 parameters.
+        guard self.text.range.count > 32 else { return 0 }
+        let headers = self[RPCParameters.reservedKey]?["headers"]
+        return max(0, self.childCount + (headers?.childCount ?? 0) - 16) * 128
     }
 }
 
@@ -80,10 +93,14 @@ private struct RPCEnvelope {
         return member != nil
     }
 
-    /// The number of parameters and headers.
-    var parameterCount: Int {
+    /// The memory that the parameters and headers use in addition to their text, in bytes.
+    var parameterMemory: Int {
         guard let params else { return 0 }
-        return params.childCount + (params[RPCParameters.reservedKey]?["headers"]?.childCount ?? 0)
+        var memory = params.memoryBesideText
+        guard let method, method.says(SystemMethod.publish.rawValue) else { return memory }
+        memory += params["parameters"]?.memoryBesideText ?? 0
+        params["messages"]?.forEachChild { memory += $0.memoryBesideText }
+        return memory
     }
 
     /// The kind and the content of the message.

@@ -65,11 +65,11 @@ package struct RPCPublications: Sendable {
     /// Whether all messages have been removed and delivered.
     package var isEmpty: Bool { self.rest.isEmpty && self.undelivered == nil }
 
-    /// The size of the remaining messages, in bytes.
-    var size: Int { self.rest.reduce(0) { $0 + ($1?.text.range.count ?? 0) } }
+    /// The memory that the remaining messages use, in bytes.
+    var size: Int { self.rest.reduce(0) { $0 + ($1?.memoryOfParameters ?? 0) } }
 
-    /// The size of the next message, in bytes.
-    var sizeOfNext: Int { (self.rest.first ?? nil)?.text.range.count ?? 0 }
+    /// The memory that the next message uses, in bytes.
+    var sizeOfNext: Int { (self.rest.first ?? nil)?.memoryOfParameters ?? 0 }
 
     /// The longest time for which a message may wait; nil if a message may wait without a limit.
     var timeLeft: Duration? {

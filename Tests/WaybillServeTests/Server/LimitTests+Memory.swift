@@ -110,14 +110,28 @@ extension LimitTests {
 
     @Test
     func `the size of a message counts its parameters and its headers`() throws {
-        func size(of members: String) throws -> Int {
-            let text = #"{"jsonrpc":"2.0","method":"app://a","params":{\#(members)}}"#
+        func size(of members: String, method: String = "app://a") throws -> Int {
+            let text = #"{"jsonrpc":"2.0","method":"\#(method)","params":{\#(members)}}"#
             let frame = RPCFrame(JSONText(Array(text.utf8)), depth: 64)
             return try #require(frame.messages.first).size - text.utf8.count
         }
         let names = (0..<100).map { #""name\#($0)":"""# }.joined(separator: ",")
         #expect(try size(of: names) == (100 - 16) * 128)
-        #expect(try size(of: #""$waybill":{"headers":{\#(names)}}"#) == (101 - 16) * 128)
+        let headers = #""$waybill":{"headers":{\#(names)}}"#
+        #expect(try size(of: headers) == (101 - 16) * 128)
+        // A publication counts the parameters and headers of each of its messages.
+        func size(ofPublication members: String) throws -> Int {
+            try size(of: #""url":"app://a",\#(members)"#, method: "$/publish")
+        }
+        #expect(try size(ofPublication: #""parameters":{\#(names)}"#) == (100 - 16) * 128)
+        let messages = #""messages":[{\#(names)},{},{\#(headers)}]"#
+        #expect(try size(ofPublication: messages) == (100 - 16 + 101 - 16) * 128)
+        let frame = #"{"jsonrpc":"2.0","method":"$/publish","params":{"url":"app://a",\#(messages)}}"#
+        let message = try #require(RPCFrame(JSONText(Array(frame.utf8)), depth: 64).messages.first)
+        let publications = try #require(RPCPublications(message, arrivedAt: .now))
+        let text = "{\(names)}{}{\(headers)}"
+        #expect(publications.size == text.utf8.count + (100 - 16 + 101 - 16) * 128)
+        #expect(publications.sizeOfNext == "{\(names)}".utf8.count + (100 - 16) * 128)
     }
 
     @Test
