@@ -96,6 +96,14 @@ struct CallTurns<Connection: Hashable & Sendable>: Sendable {
         }
     }
 
+    /// The number of connections whose guaranteed calls are in use by the calls beyond the shared places.
+    ///
+    /// Only calls of closed connections are beyond the shared places.
+    var connectionsInUse: Int {
+        let excess = self.sharedRunning - self.shared
+        return excess > 0 ? (excess - 1) / self.guaranteed + 1 : 0
+    }
+
     /// The number of shared places that a connection uses for its running calls.
     private func sharedPlaces(of running: Int) -> Int { max(0, running - self.guaranteed) }
 

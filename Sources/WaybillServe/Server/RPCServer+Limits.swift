@@ -100,7 +100,8 @@ extension RPCServer {
         /// The server leaves a quarter of the file descriptors that the system permits the process
         /// (`ulimit -n`), but at most 256, to the program. A server does not know the connections of other
         /// servers in the process. If the limit is reached, the server sends an error to the next peer and
-        /// closes its connection.
+        /// closes its connection. Running calls of closed connections that exceed ``sharedCalls`` count as
+        /// connections, each of which has ``guaranteedCalls``.
         public var connections = 10_000
 
         /// The time after which the server closes an idle connection; 10 minutes by default, nil for no

@@ -226,7 +226,7 @@ actor RPCServerCore: LoopBound {
             return RPCFailure(refused, reference: nil)
         }
         if !self.hasRoom {
-            return .limit("\(self.connectionLimit) connections are open, which is the limit")
+            return .limit("\(self.connectionLimit) connections are open or have calls, which is the limit")
         }
         return nil
     }
@@ -236,7 +236,8 @@ actor RPCServerCore: LoopBound {
     /// If all connections are taken, the server ends the oldest connection without the required token. Peers
     /// without the token can therefore not keep other peers out.
     private var hasRoom: Bool {
-        if self.sessions.count < self.connectionLimit { return true }
+        let inUse = self.load.assumeOnLoop { $0.connectionsInUse }
+        if self.sessions.count + inUse < self.connectionLimit { return true }
         self.dropNewcomers()
         guard let newcomer = self.newcomers.popFirst().flatMap({ self.sessions[$0] }) else { return false }
         newcomer.assumeOnLoop {

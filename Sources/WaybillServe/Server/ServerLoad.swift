@@ -50,8 +50,10 @@ actor ServerLoad: LoopBound {
 
     /// Removes a connection and its bytes and subscriptions.
     ///
-    /// The running calls keep their places until they end. All closed connections together have the places of
-    /// one connection, so that a peer cannot get more places by connecting again.
+    /// The running calls keep their places until they end. All closed connections together have the guaranteed
+    /// places of one connection, and otherwise use shared places. If the shared places do not suffice, the
+    /// calls use the places of connections (``connectionsInUse``), so that a peer cannot get any number of
+    /// places by connecting again.
     func close(
         _ number: Int,
         subscriptions: Int,
@@ -74,6 +76,10 @@ actor ServerLoad: LoopBound {
             }
         }
     }
+
+    /// The number of connections that the server must not accept, because calls of closed connections use
+    /// their places.
+    var connectionsInUse: Int { self.turns.connectionsInUse }
 
     /// Begins all messages that wait, because the server shuts down.
     func drain() {

@@ -51,6 +51,21 @@ struct CallTurnsTests {
     }
 
     @Test
+    func `calls of closed connections beyond the shared places use places of connections`() {
+        var turns = CallTurns<Int>(guaranteed: 2, shared: 3)
+        // The closed connections have two guaranteed calls, and use the shared places for the others.
+        var used: [Int] = []
+        for connection in 1...5 {
+            for _ in 0..<2 { _ = turns.ask(connection) }
+            _ = turns.close(connection, movingCallsTo: 0)
+            used.append(turns.connectionsInUse)
+        }
+        #expect(used == [0, 0, 1, 2, 3])
+        for _ in 0..<5 { _ = turns.end(0) }
+        #expect(turns.connectionsInUse == 0)
+    }
+
+    @Test
     func `a withdrawn call never starts`() {
         var turns = CallTurns<Int>(guaranteed: 1, shared: 0)
         let asked = (1...3).map { _ in turns.ask(1) }

@@ -10,11 +10,13 @@ extension LimitTests {
     /// Runs a closure with a server on which each connection runs one call, and with the gate at which the
     /// handler of `app://stubborn` waits.
     private func withStubbornHandler(
+        _ change: (inout RPCServer.Limits) -> Void = { _ in },
         _ body: (Served, _ gate: Gate, _ begun: Journal<Int>) async throws -> Void
     ) async throws {
         try await self.withLimits {
             $0.guaranteedCalls = 1
             $0.sharedCalls = 0
+            change(&$0)
         } _: { served in
             let (gate, begun) = (Gate(), Journal<Int>())
             try served.bus.register("app://now") { _ in "now" }
@@ -206,6 +208,26 @@ extension LimitTests {
             #expect(begun.entries == Array(0..<10))
             gate.open()
             #expect(await eventually { begun.count == 30 })
+        }
+    }
+
+    @Test
+    func `calls of closed connections beyond the shared places count as connections`() async throws {
+        try await self.withStubbornHandler {
+            $0.connections = 3
+        } _: { served, gate, begun in
+            for number in 0..<4 {
+                let client = try await served.client()
+                try await client.send(self.notification(number))
+                #expect(try await client.reachesServer())
+                client.connection.close()
+                #expect(await served.balances())
+            }
+            #expect(code(try await served.client().line()) == -32005)
+            #expect(begun.entries == [0, 1, 2, 3])
+            gate.open()
+            #expect(await eventually { served.bus.statistics.inFlight == 0 })
+            #expect(try await served.client().reachesServer())
         }
     }
 
