@@ -144,6 +144,8 @@ actor RPCServerCore: LoopBound {
         if let objection = self.objection(to: self.address) { throw objection }
         var options = StreamOptions()
         options.permissions = self.configuration.permissions
+        // A session that waits until its peer has read must not continue while the limit is exceeded.
+        options.highWaterMark = min(options.highWaterMark, max(0, self.configuration.limits.unreadBytes))
         let listener = try await StreamListener.bind(self.address, on: self.eventLoop, options: options)
         // A name such as `localhost` was checked before. Check the address to which the name was resolved.
         if let objection = self.objection(to: listener.address) {

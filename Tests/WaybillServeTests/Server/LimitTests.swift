@@ -186,6 +186,33 @@ struct LimitTests {
     }
 
     @Test
+    func `a call that waits until its peer reads does not keep the loop busy`() async throws {
+        try await self.withLimits {
+            $0.unreadBytes = 1
+            $0.guaranteedCalls = 1
+            $0.sharedCalls = 0
+        } _: { served in
+            let gate = Gate()
+            // The system accepts a part of the answer, and the rest waits in the server.
+            try served.bus.register("app://text") { _ async in
+                await gate.wait()
+                return String(repeating: "x", count: 250_000)
+            }
+            let client = try await served.client()
+            for id in 1...2 {
+                try await client.send(#"{"jsonrpc":"2.0","id":\#(id),"method":"app://text"}"#)
+            }
+            #expect(await eventually { served.server.statistics.requests == 2 })
+            gate.open()
+            #expect(await eventually { served.server.statistics.answers == 1 })
+            let before = served.bus.eventLoop.statistics.jobsRun
+            try await Task.sleep(for: .milliseconds(100))
+            #expect(served.bus.eventLoop.statistics.jobsRun - before < 100)
+            #expect(try await client.lines(2).count == 2)
+        }
+    }
+
+    @Test
     func `the connection with the most unread bytes is closed when all exceed the limit`() async throws {
         try await self.withLimits {
             $0.unreadBytesOfAll = 1 << 20
