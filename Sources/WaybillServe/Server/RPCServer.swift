@@ -102,11 +102,15 @@ actor RPCServerCore: LoopBound {
 
     private var starting: Task<StreamListener, any Error>?
     private var listener: StreamListener?
-    private var sessions: [ObjectIdentifier: RPCSession] = [:]
-    /// The sessions whose peers must send a token, in the order of their connections.
+    /// The sessions by number.
+    ///
+    /// The numbers grow. The address of a session could be used again while ``newcomers`` contains it.
+    private var sessions: [Int: RPCSession] = [:]
+    private var lastNumber = 0
+    /// The numbers of the sessions whose peers must send a token, in the order of their connections.
     ///
     /// The first session still waits for the token, and the others possibly do.
-    private var newcomers: Deque<ObjectIdentifier> = []
+    private var newcomers: Deque<Int> = []
     private var isDraining = false
     private var watch: ScheduledTimer?
 
@@ -180,10 +184,10 @@ actor RPCServerCore: LoopBound {
         let end = await withDiscardingTaskGroup(returning: Result<Void, any Error>.self) { group in
             do {
                 for try await connection in listener.connections {
-                    guard let session = self.admit(connection) else { continue }
+                    guard let (number, session) = self.admit(connection) else { continue }
                     group.addTask {
                         await session.run()
-                        await self.remove(session)
+                        await self.remove(number)
                     }
                 }
                 return .success(())
@@ -195,7 +199,7 @@ actor RPCServerCore: LoopBound {
     }
 
     /// Admits a connection, or sends the peer the reason for the rejection and closes the connection.
-    private func admit(_ connection: StreamConnection) -> RPCSession? {
+    private func admit(_ connection: StreamConnection) -> (number: Int, session: RPCSession)? {
         if let refusal = self.refusal(of: connection) {
             self.ledger.note { $0.refusedConnections += 1 }
             self.configuration.logger.notice(
@@ -206,17 +210,18 @@ actor RPCServerCore: LoopBound {
             return nil
         }
         let session = RPCSession(connection, of: self)
-        self.sessions[ObjectIdentifier(session)] = session
+        self.lastNumber += 1
+        self.sessions[self.lastNumber] = session
         if self.configuration.token != nil {
             self.dropNewcomers()
-            self.newcomers.append(ObjectIdentifier(session))
+            self.newcomers.append(self.lastNumber)
         }
         self.ledger.note {
             $0.connections += 1
             $0.openConnections += 1
         }
         if self.watch == nil { self.scheduleWatch() }
-        return session
+        return (self.lastNumber, session)
     }
 
     private func refusal(of connection: StreamConnection) -> RPCFailure? {
@@ -257,8 +262,8 @@ actor RPCServerCore: LoopBound {
         }
     }
 
-    private func remove(_ session: RPCSession) {
-        self.sessions[ObjectIdentifier(session)] = nil
+    private func remove(_ number: Int) {
+        self.sessions[number] = nil
         self.ledger.note { $0.openConnections -= 1 }
     }
 

@@ -463,6 +463,35 @@ struct LimitTests {
     }
 
     @Test
+    func `a new connection replaces the oldest one without the token, even after others have ended`()
+        async throws
+    {
+        var configuration = RPCServer.Configuration.quiet
+        (configuration.token, configuration.limits.connections) = ("secret", 3)
+        try await withServer(configuration: configuration) { served in
+            func authenticate(_ client: RawClient) async throws -> Bool {
+                try await client.send(
+                    #"{"jsonrpc":"2.0","id":1,"method":"$/authenticate","params":{"token":"secret"}}"#
+                )
+                return try await client.line()?.contains("result") == true
+            }
+            let (first, ended) = (try await served.client(), try await served.client())
+            let older = try await served.client()
+            #expect(await eventually { served.server.statistics.openConnections == 3 })
+            ended.connection.close()
+            #expect(await eventually { served.server.statistics.openConnections == 2 })
+            // The session of this connection often has the address of the session that has ended.
+            let newer = try await served.client()
+            #expect(await eventually { served.server.statistics.openConnections == 3 })
+            #expect(try await authenticate(first))
+            let last = try await served.client()
+            #expect(await older.isClosed())
+            #expect(try await authenticate(newer))
+            withExtendedLifetime((first, last)) {}
+        }
+    }
+
+    @Test
     func `the size of a message and the depth of its nesting have a limit`() async throws {
         try await self.withLimits {
             $0.frameSize = 1000
