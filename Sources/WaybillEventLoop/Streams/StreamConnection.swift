@@ -82,7 +82,8 @@ public final class StreamConnection: Sendable {
 extension StreamConnection {
     /// Connects to a server.
     ///
-    /// If a host has several addresses, the method tries them one after another.
+    /// If a host has several addresses, the method tries them one after another. Each address may use an equal
+    /// part of the time that is left, so that an address without an answer does not use all of it.
     ///
     /// - Parameters:
     ///   - address: The address of the server.
@@ -101,11 +102,30 @@ extension StreamConnection {
         let loop = eventLoop.core
         let deadline = loop.deadline(after: options.connectTimeout)
         let candidates = try await HostResolver.resolve(address, on: loop, until: deadline)
+        return try await Self.connect(
+            to: address,
+            trying: candidates,
+            on: eventLoop,
+            until: deadline,
+            options: options
+        )
+    }
+
+    /// Connects to the first of several socket addresses that answers.
+    static func connect(
+        to address: StreamAddress,
+        trying candidates: [SocketAddress],
+        on eventLoop: EventLoop,
+        until deadline: Deadline,
+        options: StreamOptions
+    ) async throws(StreamError) -> StreamConnection {
+        let loop = eventLoop.core
         for (index, candidate) in candidates.enumerated() {
+            let share = deadline.share(among: candidates.count - index, by: loop.configuration.time)
             let peer = candidates.count == 1 ? address : candidate.address
             let core = ConnectionCore(on: loop, peer: peer, options: options, isConnected: false)
             let outcome = await StreamWaiter<Void>.wait(on: loop, for: address) { waiter in
-                core.connect(to: candidate, until: deadline, waiter)
+                core.connect(to: candidate, until: share, waiter)
             } forget: { _ in
                 core.cancelConnecting()
             }

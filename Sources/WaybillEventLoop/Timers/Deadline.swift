@@ -52,6 +52,13 @@ package struct Deadline: Sendable, Hashable, Comparable {
     @usableFromInline
     package func isPast(by time: TimeSource) -> Bool { self.nanoseconds <= time.now }
 
+    /// Returns the deadline of the first of several steps that share the remaining time equally.
+    func share(among steps: Int, by time: TimeSource) -> Self {
+        guard self.exists else { return self }
+        let now = time.now
+        return Self(nanoseconds: now + max(0, self.nanoseconds - now) / Int64(steps))
+    }
+
     /// The deadline as an instant; nil if it is ``never``.
     package var instant: ContinuousClock.Instant? {
         self.exists ? MonotonicTime.instant(self.nanoseconds) : nil

@@ -86,6 +86,27 @@ struct ConnectTests {
     }
 
     @Test
+    func `an address that does not answer leaves time for the other addresses of the host`() async throws {
+        try await self.withBlackHole { silent in
+            try await withListener { listener, loop in
+                let candidates = try [silent, listener.address].map { address in
+                    guard case .tcp(let host, let port) = address else { throw CancellationError() }
+                    return try #require(SocketAddress(ip: host, port: port))
+                }
+                let connection = try await StreamConnection.connect(
+                    to: .tcp("localhost", port: 1),
+                    trying: candidates,
+                    on: self.loop,
+                    until: self.loop.core.deadline(after: .seconds(2)),
+                    options: StreamOptions()
+                )
+                #expect(connection.peer == listener.address)
+                connection.close()
+            }
+        }
+    }
+
+    @Test
     func `connecting can be cancelled, before and during the wait`() async throws {
         try await self.withBlackHole { address in
             for delay in [0, 20] {
