@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -109,6 +110,20 @@ static inline int waybill_peer_user(int descriptor, unsigned int *user) {
     int status = getpeereid(descriptor, &id, &group);
     if (status == 0) *user = id;
     return status;
+#endif
+}
+
+// Returns the size of the send buffer's content, as the system counts it, or -1 on failure. The size changes
+// when the peer reads, but not with each byte.
+static inline int waybill_sent_bytes(int descriptor) {
+    int count = 0;
+#if defined(__linux__)
+    return ioctl(descriptor, TIOCOUTQ, &count) == 0 ? count : -1;
+#elif defined(SO_NWRITE)
+    socklen_t length = sizeof count;
+    return getsockopt(descriptor, SOL_SOCKET, SO_NWRITE, &count, &length) == 0 ? count : -1;
+#else
+    return -1;
 #endif
 }
 

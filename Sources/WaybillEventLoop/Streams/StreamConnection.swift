@@ -1,3 +1,4 @@
+internal import CLibUV
 internal import Synchronization
 
 /// A connection over TCP or a Unix socket.
@@ -258,6 +259,14 @@ extension StreamConnection {
     package var unsentBytes: Int {
         precondition(self.core.loop.isOnThread, "`unsentBytes` must be read on the loop of the connection")
         return self.core.state.pendingBytes
+    }
+
+    /// The size of the bytes in the system's send buffer, as the system counts it; -1 if it is unknown.
+    ///
+    /// The size changes when the peer reads, but not with each byte. Must be read on the connection's loop.
+    package var bufferedSize: Int {
+        precondition(self.core.loop.isOnThread, "`bufferedSize` must be read on the loop of the connection")
+        return Int(waybill_sent_bytes(self.core.descriptor))
     }
 
     /// Waits while more than ``StreamOptions/highWaterMark`` bytes are queued.

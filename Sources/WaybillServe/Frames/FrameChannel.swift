@@ -74,7 +74,7 @@ final class FrameChannel: RPCChannel {
         return .nanoseconds(wait + (self.awaitsSince.map { self.time.now - $0 } ?? 0))
     }
 
-    /// Returns the instant since which the peer has not read a byte, or nil when no bytes wait for the peer.
+    /// Returns the instant since which the peer has not read, or nil when no bytes wait for the peer.
     ///
     /// The result depends on earlier calls, so call the method repeatedly.
     func stalledSince(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {

@@ -14,9 +14,9 @@ actor FrameWriter: LoopBound {
     private var waiting: [SuspendedTask] = []
     /// The number of bytes that were passed to the connection.
     private var written = 0
-    /// The number of bytes that the system had accepted at the last check, and the instant since which the
-    /// number is the same.
-    private var progress: (accepted: Int, since: ContinuousClock.Instant)?
+    /// The number of bytes that the system had accepted at the last check, the size of the system's buffer,
+    /// and the instant since which both are the same.
+    private var progress: (accepted: Int, buffered: Int, since: ContinuousClock.Instant)?
 
     init(_ connection: StreamConnection) {
         self.eventLoop = connection.eventLoop
@@ -62,19 +62,23 @@ actor FrameWriter: LoopBound {
         return self.connection.writeAtOnce(bytes)
     }
 
-    /// Returns the instant since which the peer has not read a byte, or nil when no bytes wait for the peer.
+    /// Returns the instant since which the peer has not read, or nil when no bytes wait for the peer.
     ///
-    /// The method compares the number of bytes that the system has accepted with the number at the previous
-    /// call. Call the method repeatedly, to distinguish a slow peer from a peer that reads nothing.
+    /// The method compares the number of bytes that the system has accepted, and the size of the system's
+    /// buffer, with their values at the previous call. The system accepts bytes again only after the peer has
+    /// read a large part of the buffer, but the size of the buffer changes earlier. Call the method
+    /// repeatedly, to distinguish a slow peer from a peer that reads nothing.
     func stalledSince(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         let unsent = self.connection.unsentBytes
         guard unsent > 0 else {
             self.progress = nil
             return nil
         }
-        let accepted = self.written - unsent
-        if let progress = self.progress, progress.accepted == accepted { return progress.since }
-        self.progress = (accepted, now)
+        let (accepted, buffered) = (self.written - unsent, self.connection.bufferedSize)
+        if let progress = self.progress, (progress.accepted, progress.buffered) == (accepted, buffered) {
+            return progress.since
+        }
+        self.progress = (accepted, buffered, now)
         return now
     }
 

@@ -163,6 +163,36 @@ struct TimeLimitTests {
     }
 
     @Test
+    func `a subscriber that reads few bytes in each second is not closed`() async throws {
+        try await self.withManualTime {
+            $0.stallTime = .seconds(3)
+        } _: { served, pass in
+            var options = StreamOptions()
+            options.readBufferSize = 2_000
+            let loop = served.bus.eventLoop
+            let client = RawClient(
+                try await StreamConnection.connect(to: served.address, on: loop, options: options)
+            )
+            try await client.send(
+                #"{"jsonrpc":"2.0","id":1,"method":"$/subscribe","params":{"pattern":"app://news"}}"#
+            )
+            #expect(try await client.line() != nil)
+            // The messages fill the buffers of the system, and the rest waits in the server.
+            let text = String(repeating: "x", count: 1_000)
+            for _ in 0..<500 {
+                try await served.bus.publish("app://news", parameters: ["text": text])
+                await loop.run {}
+            }
+            for _ in 0..<8 {
+                #expect(try await client.connection.read() != nil)
+                await pass(1)
+            }
+            #expect(served.server.statistics.openConnections == 1)
+            withExtendedLifetime(client) {}
+        }
+    }
+
+    @Test
     func `a token bucket grants a second's amount at once, and then its rate`() {
         let now = ContinuousClock.now
         var bucket = TokenBucket(perSecond: 10, at: now)
