@@ -1,7 +1,8 @@
 /// The headers of a received message.
 ///
 /// A received message contains its headers as a block of lines. A node reads the block itself. libnats would
-/// need quadratic time for many lines with the same name, and would free their values recursively.
+/// need quadratic time for many lines with the same name, and would free their values recursively. Only if
+/// libnats stores its messages in an unknown way, libnats reads the headers.
 struct MessageHeaders {
     /// The code in the first line, with which the server reports a problem; empty for other messages.
     let status: String
@@ -17,6 +18,11 @@ struct MessageHeaders {
     static let limit = 1024
 
     private static let version = "NATS/1.0".utf8
+
+    init(status: String, list: [(name: String, value: String)]) {
+        self.status = status
+        self.list = list
+    }
 
     /// Reads a block, or returns nil when the block is invalid or has too many lines.
     init?(_ block: [UInt8]) {

@@ -36,16 +36,8 @@ final class NATSClient: @unchecked Sendable {
         let socket = NATSSocket(polledBy: poller)
         self.socket = socket
         self.events = events
-        // With one thread for all subscriptions, messages of different subscriptions stay in order. This call
-        // also starts the threads of libnats.
+        // With one thread for all subscriptions, messages of different subscriptions stay in order.
         _ = nats_SetMessageDeliveryPoolSize(1)
-        guard hasKnownLayout else {
-            throw RoutingError(
-                .refused,
-                message: "cannot read messages of libnats \(unsafe String(cString: nats_GetVersion())): "
-                    + "install a version that Waybill supports, such as 3.4.1"
-            )
-        }
         var options: OpaquePointer?
         _ = unsafe natsOptions_Create(&options)
         defer { unsafe natsOptions_Destroy(options) }
@@ -282,12 +274,13 @@ private func takeMessage(
     guard let events = unsafe events(closure), let name = unsafe natsMsg_GetSubject(message) else {
         return unsafe natsMsg_Destroy(message)
     }
-    let block = unsafe headerBlock(of: message, subject: name)
+    let block = unsafe hasKnownLayout ? headerBlock(of: message, subject: name) : []
     let size = unsafe Int(natsMsg_GetDataLength(message))
     // Return the message last, after the loop has been woken up. The message is not used after that.
     defer { unsafe events.giveBack(message, size: size + block.count) }
     let subject = unsafe String(cString: name)
-    let headers = block.isEmpty ? nil : MessageHeaders(block)
+    let headers =
+        unsafe hasKnownLayout ? (block.isEmpty ? nil : MessageHeaders(block)) : slowHeaders(of: message)
     if size == 0, headers?.status == MessageHeaders.noResponders {
         events.append(.undelivered(reply: subject, reason: .noSubscriber))
         return
@@ -318,8 +311,29 @@ private func headerBlock(of message: OpaquePointer?, subject: UnsafePointer<CCha
     return count > 0 ? unsafe Array(UnsafeRawBufferPointer(start: start, count: count)) : []
 }
 
+/// Returns the headers of a message with public functions of libnats only, which need quadratic time.
+private func slowHeaders(of message: OpaquePointer?) -> MessageHeaders {
+    var names: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+    var count: Int32 = 0
+    let status = unsafe natsMsg_IsNoResponders(message) ? MessageHeaders.noResponders : ""
+    _ = unsafe natsMsgHeader_Keys(message, &names, &count)
+    // The caller must free the list. The message owns the names and the values.
+    defer { unsafe free(names) }
+    let list = (0..<Int(count)).compactMap { index -> (name: String, value: String)? in
+        var value: UnsafePointer<CChar>?
+        guard let name = unsafe names?[index], unsafe natsMsgHeader_Get(message, name, &value) == NATS_OK,
+            let value = unsafe value
+        else { return nil }
+        return unsafe (String(cString: name), String(cString: value))
+    }
+    return MessageHeaders(status: status, list: list)
+}
+
 /// Whether libnats stores a message in the order that ``headerBlock(of:subject:)`` expects.
-private let hasKnownLayout: Bool = {
+let hasKnownLayout: Bool = {
+    #if WAYBILL_PUBLIC_API_ONLY
+    return false
+    #else
     var message: OpaquePointer?
     _ = unsafe natsMsg_Create(&message, "a", "b", "c", 1)
     defer { unsafe natsMsg_Destroy(message) }
@@ -327,6 +341,7 @@ private let hasKnownLayout: Bool = {
         let data = unsafe natsMsg_GetData(message)
     else { return false }
     return unsafe reply == subject + 2 && data == reply + 2
+    #endif
 }()
 
 private func noteComplete(_ closure: UnsafeMutableRawPointer?) {

@@ -29,6 +29,12 @@ struct MessageHeadersTests {
         #expect(MessageHeaders(Array(block.utf8))?.status == status)
     }
 
+    #if NATS && !WAYBILL_PUBLIC_API_ONLY
+    @Test func `libnats stores its messages in the order in which a node reads them`() {
+        #expect(hasKnownLayout)
+    }
+    #endif
+
     @Test func `a block with more headers than the limit is rejected`() {
         func headers(_ count: Int) -> MessageHeaders? {
             let lines = (0..<count).map { "h\($0): \($0)\r\n" }.joined()
