@@ -197,8 +197,12 @@ extension Simulator {
             let loop = self.loops[number].simulated
             // A bus that ends releases what its loops remember in closures on these loops.
             loop.takeWork { work in
-                if work.isClosure { loop.run(work, deliveries: 0) }
-                if work.isActorJob { actorJobs.append(work) }
+                // The memory of a closure ends with its run.
+                if work.isClosure {
+                    loop.run(work, deliveries: 0)
+                } else if work.isActorJob {
+                    actorJobs.append(work)
+                }
             }
             self.loops[number].isRunning = false
             loop.end()
@@ -208,10 +212,11 @@ extension Simulator {
 
     /// Runs the jobs of actors that may live longer than the world, so that they can run tasks again.
     ///
-    /// A task of the world ends its work when it needs a loop, because all loops have ended.
+    /// A task of the world ends its work when it needs a loop, because all loops have ended. A task that needs
+    /// none may never end, so the number of jobs is limited.
     private func runActorJobs(_ jobs: [SimulatedLoop.Work]) {
         var jobs = jobs
-        for _ in 0..<self.limits.steps where !jobs.isEmpty {
+        for _ in 0..<1_000 where !jobs.isEmpty {
             self.loops[0].simulated.run(jobs.removeFirst(), deliveries: 0)
             jobs += self.lateJobs.filter(\.isActorJob)
             self.lateJobs = []
