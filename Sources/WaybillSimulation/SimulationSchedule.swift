@@ -86,7 +86,7 @@ struct TaskPriorities {
 }
 
 extension SimulatedLoop.Work {
-    /// Whether the work is the job of an actor that has no executor of its own.
+    /// Whether the work is the job of an actor without a custom executor.
     var isActorJob: Bool { unsafe self.job.map { unsafe waybill_task_number($0) == 0 } ?? false }
 
     /// The number of the work's task; the closures of a loop are one task, because they keep their order.

@@ -10,7 +10,7 @@ import WaybillTestSupport
 import WaybillDurable
 #endif
 
-/// What the world of a simulation keeps apart: the ends of nodes, the order of messages, and the checks.
+/// The world of a simulation: the ends of its nodes, the order of messages between them, and its checks.
 @Suite(.skippedByLeakChecks, .timeLimit(.minutes(5)))
 struct WorldTests {
     /// An actor that uses neither a bus nor a loop, as an external system would.
@@ -175,7 +175,7 @@ struct WorldTests {
             try await world.clients(1) { client, _ in try await client.route("app://item/7") }
         }
         #expect(failure.elapsed == .zero)
-        // The names of routes are no identifiers of Mermaid.
+        // The name of a route contains characters that Mermaid reserves.
         #expect(failure.mermaid.contains("participant P2 as shop app://item/#60;int:id#62;"))
     }
 
