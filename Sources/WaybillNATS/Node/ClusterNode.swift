@@ -65,9 +65,9 @@ public final class ClusterNode: Sendable {
 
         /// The maximum number of bytes in the unanswered requests from one other node; 64 MiB by default.
         ///
-        /// A request that exceeds the limit fails with `mailboxFull`. The same limit applies to the bytes of the
-        /// node's publications that some subscribers have not received yet. A publication that exceeds it is
-        /// dropped and logged.
+        /// A request that exceeds the limit fails with `mailboxFull`. The limit also applies to the bytes of the
+        /// node's publications that some subscribers have not received yet, which are counted separately. A
+        /// publication that exceeds it is dropped and logged.
         public var requestBytesPerNode = 64 << 20
 
         /// The maximum number of unanswered requests and events from all other nodes; 262,144 by default.

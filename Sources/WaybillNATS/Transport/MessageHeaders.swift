@@ -26,12 +26,13 @@ struct MessageHeaders {
 
     /// Reads a block, or returns nil when the block is invalid or has too many lines.
     init?(_ block: [UInt8]) {
+        // Most messages have no headers.
+        guard block.starts(with: Self.version) else { return nil }
         // Do not split the lines above the limit. They remain one line, which is not the empty last line.
         let lines = block.split(maxSplits: Self.limit + 1, omittingEmptySubsequences: false) {
             $0 == UInt8(ascii: "\n")
         }
-        guard let first = lines.first, first.starts(with: Self.version) else { return nil }
-        let status = first.dropFirst(Self.version.count).trimmed.prefix(Self.noResponders.utf8.count)
+        let status = lines[0].dropFirst(Self.version.count).trimmed.prefix(Self.noResponders.utf8.count)
         self.status = String(decoding: status, as: UTF8.self)
         var names: Set<ArraySlice<UInt8>> = []
         for line in lines.dropFirst() {

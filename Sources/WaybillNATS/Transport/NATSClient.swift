@@ -274,13 +274,12 @@ private func takeMessage(
     guard let events = unsafe events(closure), let name = unsafe natsMsg_GetSubject(message) else {
         return unsafe natsMsg_Destroy(message)
     }
-    let block = unsafe hasKnownLayout ? headerBlock(of: message, subject: name) : []
+    let block = unsafe headerBlock(of: message, subject: name)
     let size = unsafe Int(natsMsg_GetDataLength(message))
     // Return the message last, after the loop has been woken up. The message is not used after that.
     defer { unsafe events.giveBack(message, size: size + block.count) }
     let subject = unsafe String(cString: name)
-    let headers =
-        unsafe hasKnownLayout ? (block.isEmpty ? nil : MessageHeaders(block)) : slowHeaders(of: message)
+    let headers = unsafe hasKnownLayout ? MessageHeaders(block) : slowHeaders(of: message)
     if size == 0, headers?.status == MessageHeaders.noResponders {
         events.append(.undelivered(reply: subject, reason: .noSubscriber))
         return
@@ -298,14 +297,14 @@ private func takeMessage(
     events.append(.message(taken))
 }
 
-/// Returns the bytes of the headers of a message.
+/// Returns the bytes of the headers of a message; none if libnats stores messages in an unknown way.
 ///
 /// No function of libnats returns these bytes. libnats stores a message in one block of memory: the subject,
 /// the reply subject, the headers and the data, each with a zero byte after it. ``hasKnownLayout`` checks
 /// this order.
 private func headerBlock(of message: OpaquePointer?, subject: UnsafePointer<CChar>) -> [UInt8] {
     let last = unsafe natsMsg_GetReply(message) ?? subject
-    guard let data = unsafe natsMsg_GetData(message) else { return [] }
+    guard hasKnownLayout, let data = unsafe natsMsg_GetData(message) else { return [] }
     let start = unsafe last + strlen(last) + 1
     let count = unsafe start.distance(to: data) - 1
     return count > 0 ? unsafe Array(UnsafeRawBufferPointer(start: start, count: count)) : []
@@ -334,6 +333,8 @@ let hasKnownLayout: Bool = {
     #if WAYBILL_PUBLIC_API_ONLY
     return false
     #else
+    // The library traps when it destroys a message before it is open.
+    guard nats_Open(-1) == NATS_OK else { return false }
     var message: OpaquePointer?
     _ = unsafe natsMsg_Create(&message, "a", "b", "c", 1)
     defer { unsafe natsMsg_Destroy(message) }
