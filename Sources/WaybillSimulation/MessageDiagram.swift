@@ -70,12 +70,13 @@ struct MessageDiagram: Sendable {
             let sender = identifier(of: event.cause.flatMap { receivers[$0] } ?? "caller")
             let receiver = identifier(of: Self.participant(of: event))
             switch event.kind {
-            case .message(let url): lines.append("    \(sender)->>\(receiver): \(Self.escaped(url))")
+            case .message(let url): lines.append("    \(sender)->>\(receiver): \(url.escapedForMermaid)")
             case .reply: lines.append("    \(receiver)-->>\(sender): reply")
-            case .failure(let reason): lines.append("    \(receiver)--x\(sender): \(Self.escaped(reason))")
+            case .failure(let reason):
+                lines.append("    \(receiver)--x\(sender): \(reason.escapedForMermaid)")
             }
         }
-        let names = participants.enumerated().map { "    participant P\($0) as \(Self.escaped($1))" }
+        let names = participants.enumerated().map { "    participant P\($0) as \($1.escapedForMermaid)" }
         return (["sequenceDiagram"] + names + lines).joined(separator: "\n")
     }
 
@@ -84,17 +85,6 @@ struct MessageDiagram: Sendable {
     }
 
     private func number(_ id: CorrelationID) -> String { self.numbers[id].map { "#\($0)" } ?? "#?" }
-
-    /// Returns a text in which the characters with a meaning in Mermaid are escaped.
-    private static func escaped(_ text: String) -> String {
-        text.unicodeScalars.reduce(into: "") { result, scalar in
-            switch scalar {
-            case "#", ";", "<", ">", "\"", "&": result += "#\(scalar.value);"
-            case "\n", "\r", "\t": result += " "
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-    }
 }
 
 extension String {

@@ -1,6 +1,7 @@
 #if HTTP
 internal import Waybill
 internal import WaybillJSON
+internal import WaybillRouting
 
 /// A flow (a message and all messages that it caused) as events between participants, for a diagram.
 struct FlowDiagram {
@@ -60,14 +61,14 @@ struct FlowDiagram {
         var numbers: [String: Int] = [:]
         for (number, name) in self.participants.enumerated() {
             numbers[name] = number
-            lines.append("    participant P\(number) as \(Self.escaped(name))")
+            lines.append("    participant P\(number) as \(name.escapedForMermaid)")
         }
         for event in self.events {
             let label = [event.url, event.text].compactMap(\.self).filter { !$0.isEmpty }.joined(
                 separator: " "
             )
             let (from, to) = (numbers[event.from] ?? 0, numbers[event.to] ?? 0)
-            let text = label.isEmpty ? event.kind : Self.escaped(label)
+            let text = label.isEmpty ? event.kind : label.escapedForMermaid
             lines.append("    P\(from)\(Self.arrow(of: event.kind))P\(to): \(text)")
         }
         if self.dropped > 0 { lines.append("    Note over P0: \(self.dropped) not shown") }
@@ -80,17 +81,6 @@ struct FlowDiagram {
         case "progress", "reply": "-->>"
         case "failure": "--x"
         default: "-)"
-        }
-    }
-
-    /// Returns a text in which the characters with a meaning in Mermaid are escaped.
-    private static func escaped(_ text: String) -> String {
-        text.unicodeScalars.reduce(into: "") { result, scalar in
-            switch scalar {
-            case "#", ";", "<", ">", "\"", "&": result += "#\(scalar.value);"
-            case "\n", "\r", "\t": result += " "
-            default: result.unicodeScalars.append(scalar)
-            }
         }
     }
 

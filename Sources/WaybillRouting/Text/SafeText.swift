@@ -81,6 +81,17 @@ extension String {
 
     /// The text on one line, shortened to ``SafeText/limit`` characters.
     package var onShortLine: String { SafeText.line(self, limit: SafeText.limit) }
+
+    /// The text on one line, in which the characters with a meaning in Mermaid diagrams are escaped.
+    package var escapedForMermaid: String {
+        self.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
+            case "#", ";", "<", ">", "\"", "&": result += "#\(scalar.value);"
+            case "\n", "\r", "\t": result += " "
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+    }
 }
 
 extension Character {
