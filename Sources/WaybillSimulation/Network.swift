@@ -259,6 +259,8 @@ extension Network {
     private struct Receiver {
         let number: Int
         let bus: MessageBus
+        /// The executor of tasks that handle messages of other nodes, on ``eventLoop``.
+        let executor: EventLoopTaskExecutor
         /// The first loop of the bus, on which messages of other nodes arrive.
         var eventLoop: EventLoop { self.bus.eventLoop }
     }
@@ -266,8 +268,9 @@ extension Network {
     /// Returns the running nodes that messages of a sender reach.
     private func receivers(of sender: Int?) -> [Receiver] {
         self.nodes.enumerated().compactMap { number, node in
-            guard number != sender, !node.isSeparate, let bus = node.bus else { return nil }
-            return Receiver(number: number, bus: bus)
+            guard number != sender, !node.isSeparate, let bus = node.bus, let loop = node.loops.first
+            else { return nil }
+            return Receiver(number: number, bus: bus, executor: self.simulator.executor(of: loop))
         }
     }
 
@@ -290,10 +293,9 @@ extension Network {
         self.nextRequest += 1
         let id = self.nextRequest
         self.nodes[receiver.number].requests[id] = reply
-        let executor = self.simulator.executor(of: self.nodes[receiver.number].loops[0])
         receiver.eventLoop.execute {
             // The task begins in this closure, because messages of one node begin in the order of arrival.
-            let task = Task.immediate(executorPreference: executor) {
+            let task = Task.immediate(executorPreference: receiver.executor) {
                 do {
                     let value = try await receiver.bus.route(request).value
                     self.finish(id, at: receiver.number, with: .success(value))
@@ -384,9 +386,8 @@ extension Network {
     func publish(_ message: Message, from sender: Int?) -> Bool {
         let receivers = self.receivers(of: sender)
         for receiver in receivers {
-            let executor = self.simulator.executor(of: self.nodes[receiver.number].loops[0])
             receiver.eventLoop.execute {
-                Task.immediate(executorPreference: executor) {
+                Task.immediate(executorPreference: receiver.executor) {
                     _ = try? await receiver.bus.publishFromNode(message)
                 }
             }

@@ -56,8 +56,6 @@ final class Simulator: @unchecked Sendable {
     var ready: [Entry] = []
     private var held: [HeldEntry] = []
     private var nextSequence = 0
-    /// The jobs that were enqueued after the loop of the running code had ended.
-    private var lateJobs: [SimulatedLoop.Work] = []
     private var step = 0
 
     var invariants: [Invariant] = []
@@ -188,7 +186,6 @@ extension Simulator {
     /// Ends all loops, and releases the code of the world, which refers to this object.
     func end() {
         self.currentLoop = -1
-        var actorJobs = (self.ready + self.held.map(\.entry)).map(\.work).filter(\.isActorJob)
         for number in self.loops.indices { self.runEndings(of: number) }
         for ending in self.endings { ending() }
         (self.endings, self.invariants, self.expectations) = ([], [], [])
@@ -200,26 +197,24 @@ extension Simulator {
                 // The memory of a closure ends with its run.
                 if work.isClosure {
                     loop.run(work, deliveries: 0)
-                } else if work.isActorJob {
-                    actorJobs.append(work)
+                } else {
+                    self.keepActorJob(work)
                 }
             }
             self.loops[number].isRunning = false
             loop.end()
         }
-        self.runActorJobs(actorJobs)
+        self.runActorJobs()
     }
 
     /// Runs the jobs of actors that may live longer than the world, so that they can run tasks again.
     ///
     /// A task of the world ends its work when it needs a loop, because all loops have ended. A task that needs
     /// none may never end, so the number of jobs is limited.
-    private func runActorJobs(_ jobs: [SimulatedLoop.Work]) {
-        var jobs = jobs
-        for _ in 0..<1_000 where !jobs.isEmpty {
-            self.loops[0].simulated.run(jobs.removeFirst(), deliveries: 0)
-            jobs += self.lateJobs.filter(\.isActorJob)
-            self.lateJobs = []
+    private func runActorJobs() {
+        self.ready = (self.ready + self.held.map(\.entry)).filter(\.work.isActorJob)
+        for _ in 0..<1_000 where !self.ready.isEmpty {
+            self.loops[0].simulated.run(self.ready.removeFirst().work, deliveries: 0)
         }
     }
 
@@ -229,7 +224,8 @@ extension Simulator {
         if loop.isRunning {
             unsafe loop.simulated.enqueue(job: job)
         } else {
-            unsafe self.lateJobs.append(SimulatedLoop.Work(job: job))
+            // The loop of the running code has ended within its current piece of work.
+            unsafe self.keepActorJob(SimulatedLoop.Work(job: job))
         }
     }
 
