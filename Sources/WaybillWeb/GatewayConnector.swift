@@ -71,11 +71,8 @@ public struct GatewayConnector: Connector {
     }
 
     private func request(for message: Message, url: String) throws(RoutingError) -> HTTPClientRequest {
-        let text = url.prefix { $0 != "#" }
-        let path =
-            message.address.hasScheme
-            ? text.replacing("://", with: "/", maxReplacements: 1)
-            : "\(message.address.scheme)/\(text.drop { $0 == "/" })"
+        let completeURL = message.address.completeURL.prefix { $0 != "#" }
+        let path = completeURL.replacing("://", with: "/", maxReplacements: 1)
         let segments = path.prefix { $0 != "?" }.split(separator: "/")
         guard !segments.contains("."), !segments.contains("..") else {
             throw RoutingError(.invalidURL, url: url, message: "HTTP has no segments `.` and `..`")
