@@ -166,10 +166,7 @@ struct CallTests {
                 let answer = try await server.send(.POST, "app/tenant", headers: [name: "shop"])
                 #expect(answer.text == "\"shop\"")
             }
-            let connection = try await StreamConnection.connect(
-                to: .tcp("127.0.0.1", port: server.port),
-                on: self.bus.eventLoop
-            )
+            let connection = try await server.connect()
             let head = "POST /bus/app/tenant HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n"
             try await connection.write(Array("\(head)X-Tenant: a\r\nX-Tenant: b\r\n\r\n".utf8))
             var bytes = connection.bytes.makeAsyncIterator()
@@ -599,10 +596,7 @@ struct CallTests {
         var configuration = WaybillGateway.Configuration.quiet
         (configuration.timeout, configuration.callLimit) = (.seconds(1), 1)
         try await GatewayServer.run(self.bus, configuration) { server in
-            let connection = try await StreamConnection.connect(
-                to: .tcp("127.0.0.1", port: server.port),
-                on: self.bus.eventLoop
-            )
+            let connection = try await server.connect()
             let head = "POST /bus/app/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"
             try await connection.write(Array(head.utf8))
             let isTaken = try await eventually {
@@ -621,10 +615,7 @@ struct CallTests {
         let logged = Journal<String>()
         let logger = Logger(label: "test") { _ in JournalLogHandler(journal: logged) }
         try await GatewayServer.run(self.bus, .with(\.logger, logger)) { server in
-            let connection = try await StreamConnection.connect(
-                to: .tcp("127.0.0.1", port: server.port),
-                on: self.bus.eventLoop
-            )
+            let connection = try await server.connect()
             let head = "POST /bus/app/nothing HTTP/1.1\r\nHost: localhost\r\n"
             try await connection.write(Array("\(head)Transfer-Encoding: chunked\r\n\r\nzz\r\n".utf8))
             var bytes = connection.bytes.makeAsyncIterator()
@@ -644,10 +635,7 @@ struct CallTests {
             // The length of the chunk is a hexadecimal number, and its end never arrives.
             let chunk = "2af80\r\n\(String(repeating: "a", count: 170_000))"
             for _ in 0..<2 {
-                let connection = try await StreamConnection.connect(
-                    to: .tcp("127.0.0.1", port: server.port),
-                    on: self.bus.eventLoop
-                )
+                let connection = try await server.connect()
                 try await connection.write(
                     Array("\(head)Transfer-Encoding: chunked\r\n\r\n\(chunk)".utf8)
                 )

@@ -6,6 +6,7 @@ import NIOCore
 import NIOHTTP1
 import ServiceLifecycle
 import Waybill
+import WaybillEventLoop
 import WaybillHTTP
 import WaybillTestSupport
 
@@ -109,6 +110,11 @@ struct GatewayServer {
             request.body = isChunked ? .stream(stream, length: .unknown) : .bytes(bytes)
         }
         return try await self.client.execute(request, timeout: .seconds(30))
+    }
+
+    /// Opens a connection, for a request whose bytes a test writes itself.
+    func connect() async throws -> StreamConnection {
+        try await StreamConnection.connect(to: .tcp("127.0.0.1", port: self.port), on: self.bus.eventLoop)
     }
 
     /// Opens a stream of events.

@@ -182,10 +182,7 @@ struct StreamTests {
     func `a request for a stream with a body is rejected, and takes no place`() async throws {
         try self.bus.expose("app://x", for: .subscribing)
         try await GatewayServer.run(self.bus, .with(\.streamLimit, 1)) { server in
-            let connection = try await StreamConnection.connect(
-                to: .tcp("127.0.0.1", port: server.port),
-                on: self.bus.eventLoop
-            )
+            let connection = try await server.connect()
             let head = "GET /bus/subscribe?pattern=app://x HTTP/1.1\r\nHost: localhost\r\n"
             let chunks = String(repeating: "1\r\na\r\n", count: 8)
             try await connection.write(

@@ -34,17 +34,27 @@ extension LimitTests {
         #"{"jsonrpc":"2.0","method":"app://stubborn?n=\#(number)"}"#
     }
 
+    /// Sends messages whose handlers wait at the gate, and expects that one handler begins after another.
+    private func expectTurns(
+        of messages: [String],
+        _ served: Served,
+        _ gate: Gate,
+        _ begun: Journal<Int>
+    ) async throws {
+        let client = try await served.client()
+        for message in messages { try await client.send(message) }
+        #expect(try await client.reachesServer())
+        #expect(begun.entries == [0])
+        gate.open()
+        #expect(await eventually { begun.entries == Array(messages.indices) })
+        client.connection.close()
+        #expect(await served.balances())
+    }
+
     @Test
     func `a notification waits until the handlers of earlier notifications have returned`() async throws {
         try await self.withStubbornHandler { served, gate, begun in
-            let client = try await served.client()
-            for number in 0..<5 { try await client.send(self.notification(number)) }
-            #expect(try await client.reachesServer())
-            #expect(begun.entries == [0])
-            gate.open()
-            #expect(await eventually { begun.entries == [0, 1, 2, 3, 4] })
-            client.connection.close()
-            #expect(await served.balances())
+            try await self.expectTurns(of: (0..<5).map { self.notification($0) }, served, gate, begun)
         }
     }
 
@@ -133,14 +143,7 @@ extension LimitTests {
     {
         try await self.withStubbornHandler { served, gate, begun in
             let publication = try self.publisher(served, gate, begun)
-            let client = try await served.client()
-            for number in 0..<5 { try await client.send(publication(number, nil)) }
-            #expect(try await client.reachesServer())
-            #expect(begun.entries == [0])
-            gate.open()
-            #expect(await eventually { begun.entries == [0, 1, 2, 3, 4] })
-            client.connection.close()
-            #expect(await served.balances())
+            try await self.expectTurns(of: (0..<5).map { publication($0, nil) }, served, gate, begun)
         }
     }
 

@@ -44,30 +44,39 @@ extension LimitTests {
         }
     }
 
+    /// Returns a client with a subscription whose message 0 fills the buffers of the system.
+    private func slowSubscriber(of served: Served) async throws -> RawClient {
+        let client = try await served.client()
+        try await client.send(
+            #"{"jsonrpc":"2.0","id":1,"method":"$/subscribe","params":{"pattern":"app://news"}}"#
+        )
+        _ = try await client.line()
+        // The buffers of the system are smaller than this message, so the next ones wait.
+        let text = String(repeating: "x", count: 2 << 20)
+        try await served.bus.publish("app://news", parameters: ["n": 0, "text": text])
+        try await client.receiveSome()
+        return client
+    }
+
+    /// Expects the message 0 and the last three of ten later messages.
+    private func expectLastThree(of lines: [String]) {
+        let messages = lines.compactMap { json($0)["params"] as? [String: any Sendable] }
+        let numbers = messages.compactMap { ($0["parameters"] as? [String: any Sendable])?["n"] as? Int }
+        #expect(numbers == [0, 8, 9, 10])
+        // The reader knows how many messages it has missed, and where.
+        #expect(messages.map { $0["missed"] as? Int } == [nil, 7, nil, nil])
+    }
+
     @Test
     func `messages for a subscriber that does not read have a limit`() async throws {
         try await self.withLimits {
             $0.messagesPerSubscription = 3
         } _: { served in
-            let client = try await served.client()
-            try await client.send(
-                #"{"jsonrpc":"2.0","id":1,"method":"$/subscribe","params":{"pattern":"app://news"}}"#
-            )
-            _ = try await client.line()
-            // The buffers of the system are smaller than this message, so the next ones wait.
-            let text = String(repeating: "x", count: 2 << 20)
-            try await served.bus.publish("app://news", parameters: ["n": 0, "text": text])
-            try await client.receiveSome()
+            let client = try await self.slowSubscriber(of: served)
             for number in 1...10 { try await served.bus.publish("app://news", parameters: ["n": number]) }
             try await client.send(#"{"jsonrpc":"2.0","id":2,"method":"$/ping"}"#)
             let lines = try await client.lines(5).filter { !$0.contains("pong") }
-            let messages = lines.compactMap { json($0)["params"] as? [String: any Sendable] }
-            let numbers = messages.compactMap {
-                ($0["parameters"] as? [String: any Sendable])?["n"] as? Int
-            }
-            #expect(numbers == [0, 8, 9, 10])
-            // The reader knows how many messages it has missed, and where.
-            #expect(messages.map { $0["missed"] as? Int } == [nil, 7, nil, nil])
+            self.expectLastThree(of: lines)
         }
     }
 
@@ -79,16 +88,8 @@ extension LimitTests {
         try await self.withLimits(bus: .logging(to: logged)) {
             if isLimitOfAll { $0.subscriptionBytesOfAll = 350_000 } else { $0.subscriptionBytes = 350_000 }
         } _: { served in
-            let client = try await served.client()
+            let client = try await self.slowSubscriber(of: served)
             let publisher = try await served.client()
-            try await client.send(
-                #"{"jsonrpc":"2.0","id":1,"method":"$/subscribe","params":{"pattern":"app://news"}}"#
-            )
-            _ = try await client.line()
-            // The buffers of the system are smaller than this message, so the next ones wait.
-            let text = String(repeating: "x", count: 2 << 20)
-            try await served.bus.publish("app://news", parameters: ["n": 0, "text": text])
-            try await client.receiveSome()
             let large = String(repeating: "y", count: 100_000)
             for number in 1...10 {
                 try await publisher.send(
@@ -98,10 +99,7 @@ extension LimitTests {
                 #expect(json(try await publisher.line())["result"] as? Int == 1)
             }
             let lines = try await client.lines(4)
-            let messages = lines.compactMap { json($0)["params"] as? [String: any Sendable] }
-            let numbers = messages.compactMap { ($0["parameters"] as? [String: any Sendable])?["n"] as? Int }
-            #expect(numbers == [0, 8, 9, 10])
-            #expect(messages.map { $0["missed"] as? Int } == [nil, 7, nil, nil])
+            self.expectLastThree(of: lines)
             // Dropped messages of a slow peer do not fill the log.
             #expect(logged.entries == [])
             // The messages that the peer has read give their memory back.
