@@ -292,6 +292,15 @@ struct EnumerationValues {
         return (type as? any CaseIterable.Type).flatMap { first(of: $0) }
     }
 
+    /// Returns the first values of a Boolean or an enumeration; empty for a type that does not list its values.
+    static func prefix(_ count: Int, of type: any Any.Type) -> [Any] {
+        func prefix<Enumeration: CaseIterable>(of type: Enumeration.Type) -> [Any] {
+            Array(type.allCases.prefix(count))
+        }
+        if type == Bool.self { return [false, true] }
+        return (type as? any CaseIterable.Type).map { prefix(of: $0) } ?? []
+    }
+
     private static func isText(_ type: any Any.Type) -> Bool {
         func check<Raw: RawRepresentable>(_ type: Raw.Type) -> Bool {
             Raw.RawValue.self is any LosslessStringConvertible.Type

@@ -102,6 +102,99 @@ struct SchemaTests {
     }
     struct Opaque {}
 
+    /// Values that are written as a number or as text.
+    enum NumberOrText: Decodable {
+        case number(Int)
+        case text(String)
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let number = try? container.decode(Int.self) {
+                self = .number(number)
+            } else {
+                self = .text(try container.decode(String.self))
+            }
+        }
+    }
+    /// Values that are written as an object or as text.
+    struct ObjectOrText: Decodable {
+        let name: String
+        enum CodingKeys: CodingKey { case name }
+        init(from decoder: any Decoder) throws {
+            if let object = try? decoder.container(keyedBy: CodingKeys.self) {
+                self.name = try object.decode(String.self, forKey: .name)
+            } else {
+                self.name = try decoder.singleValueContainer().decode(String.self)
+            }
+        }
+    }
+    struct OneOrMany: Decodable {
+        let tags: [String]
+        let note: String
+        enum CodingKeys: CodingKey { case tags, note }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            self.note = try container.decode(String.self, forKey: .note)
+            if let tag = try? container.decode(String.self, forKey: .tags) {
+                self.tags = [tag]
+            } else {
+                self.tags = try container.decode([String].self, forKey: .tags)
+            }
+        }
+    }
+    /// A value whose members depend on its tag.
+    enum Tagged: Decodable {
+        case created(Address)
+        case moved(Link)
+        case deleted
+        enum Tag: String, Codable, CaseIterable { case created, deleted, moved, undone }
+        enum CodingKeys: CodingKey { case tag, address, link }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            switch try container.decode(Tag.self, forKey: .tag) {
+            case .created: self = .created(try container.decode(Address.self, forKey: .address))
+            case .moved: self = .moved(try container.decode(Link.self, forKey: .link))
+            case .deleted: self = .deleted
+            case .undone: throw CancellationError()
+            }
+        }
+    }
+    /// A value that only one of the cases of its tag describes.
+    struct OnlyCreated: Decodable {
+        let id: Int
+        enum CodingKeys: CodingKey { case tag, id }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            guard try container.decode(Tagged.Tag.self, forKey: .tag) == .created else {
+                throw CancellationError()
+            }
+            self.id = try container.decode(Int.self, forKey: .id)
+        }
+    }
+    struct Price: RawRepresentable, Codable { let rawValue: String }
+    /// A value with a member that another type decodes.
+    struct Priced: Decodable {
+        let count: Int
+        let price: Price
+        enum CodingKeys: CodingKey { case count, price }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            self.count = try container.decode(Int.self, forKey: .count)
+            self.price = try Price(from: container.superDecoder(forKey: .price))
+        }
+    }
+    /// An object with a member whose name an inner object repeats.
+    struct Repeating: Decodable {
+        let name: String
+        let innerName: String
+        enum CodingKeys: CodingKey { case inner, name }
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            self.innerName = try container.nestedContainer(keyedBy: CodingKeys.self, forKey: .inner)
+                .decode(String.self, forKey: .name)
+            self.name = try container.decode(String.self, forKey: .name)
+        }
+    }
+
     @Test func `the keys of a dictionary with numbers as keys must be numbers`() {
         var registry = SchemaRegistry()
         #expect(registry.schema(of: [Int: String].self).json.contains("propertyNames"))
@@ -226,6 +319,43 @@ struct SchemaTests {
         let picky = self.schemas(of: Picky.self).1["Picky"] ?? ""
         #expect(picky.contains(#""x-waybill-opaque":"Picky""#))
         #expect(picky.contains(#""code":{"type":"string"}"#))
+    }
+
+    @Test(arguments: ["NumberOrText", "ObjectOrText", "Tagged"])
+    func `a type that reads other things for other values is opaque`(name: String) {
+        let types: [String: any Any.Type] = [
+            "NumberOrText": NumberOrText.self, "ObjectOrText": ObjectOrText.self, "Tagged": Tagged.self,
+        ]
+        let named = self.schemas(of: types[name] ?? Void.self).1
+        // The types of one of the values are not part of the document.
+        #expect(Array(named.keys) == [name])
+        #expect(named[name]?.contains(#""x-waybill-opaque":"\#(name)""#) == true)
+        #expect(named[name]?.contains(#""type""#) == false)
+    }
+
+    @Test func `a member that is decoded as several types is opaque, and the other members are known`() {
+        #expect(
+            self.schemas(of: OneOrMany.self).1["OneOrMany"]
+                == ##"{"properties":{"note":{"type":"string"},"tags":{"description":"`tags`: its init(from:) tries one type after another","x-waybill-opaque":"`tags`"}},"required":["note","tags"],"type":"object"}"##
+        )
+    }
+
+    @Test func `a type that rejects some values of its members is known`() {
+        let named = self.schemas(of: OnlyCreated.self).1
+        #expect(named["OnlyCreated"]?.contains("opaque") == false)
+        #expect(named["OnlyCreated"]?.contains(#""required":["id","tag"]"#) == true)
+    }
+
+    @Test func `a member that another type decodes is a part of the schema`() {
+        #expect(
+            self.schemas(of: Priced.self).1["Priced"]?.contains(
+                #""price":{"type":"string"}},"required":["count","price"],"type":"object"}"#
+            ) == true
+        )
+    }
+
+    @Test func `members of the same name in different objects are not confused`() {
+        #expect(self.schemas(of: Repeating.self).1["Repeating"]?.contains("opaque") == false)
     }
 
     @Test func `a schema includes objects inside of objects`() {
