@@ -7,6 +7,7 @@ internal import WaybillDocuments
 /// a client can be generated from every document.
 struct SchemaReader {
     private let schemas: [String: JSONTree]
+    private var depth = 0
     private var declared: [String: ClientDeclaration] = [:]
     /// The schemas whose declarations have been started.
     ///
@@ -27,6 +28,8 @@ struct SchemaReader {
         let tree: JSONTree
     }
 
+    private static let maximumDepth = 500
+
     private static let prefix = "#/components/schemas/"
 
     init(_ schemas: [String: JSONTree]) { self.schemas = schemas }
@@ -38,6 +41,10 @@ struct SchemaReader {
     ///
     /// If the client must declare a type and the schema has no name, the type has the given name.
     mutating func type(of tree: JSONTree, named name: String) -> ClientType {
+        self.depth += 1
+        defer { self.depth -= 1 }
+        // A document may come from another program, and a stack is limited.
+        if self.depth > Self.maximumDepth { return .json }
         let (rest, isNullable) = Self.withoutNull(tree)
         if rest["type"] == "null" { return .nothing }
         let type = self.plainType(of: rest, named: name)

@@ -9,6 +9,22 @@ struct SchemaComparison {
     private var found: [Difference] = []
     /// The pairs of types that have been compared, so that recursive types are not compared without end.
     private var seen: Set<[String]> = []
+    private var depth = 0
+
+    /// The maximum number of schemas that contain each other; a document may come from another program.
+    private static let maximumDepth = 1000
+
+    /// The keywords that this comparison understands.
+    private static let known: Set<String> = [
+        "$ref", "additionalProperties", "allOf", "anyOf", "const", "contentEncoding", "enum", "format",
+        "items", "maximum", "maxItems", "maxLength", "minimum", "minItems", "minLength", "oneOf", "pattern",
+        "properties", "propertyNames", "required", "type",
+    ]
+
+    /// The keywords that describe a value and do not limit it.
+    private static let annotations: Set<String> = [
+        "$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly",
+    ]
 
     init(old: [String: ValueSchema], new: [String: ValueSchema], isRequest: Bool) {
         self.old = old
@@ -43,6 +59,11 @@ struct SchemaComparison {
     }
 
     private mutating func compare(_ old: JSONTree, new: JSONTree, place: String) {
+        self.depth += 1
+        defer { self.depth -= 1 }
+        if self.depth > Self.maximumDepth {
+            return self.breaking("the schema is nested too deeply, and is compared only to a part")
+        }
         let before = PlainSchema(old, self.old)
         let now = PlainSchema(new, self.new)
         // An opaque value may be null as well.
@@ -56,7 +77,7 @@ struct SchemaComparison {
         }
         if before.type != now.type {
             self.compareTypes(before, now: now, place: place)
-            return
+            guard before.isNumber, now.isNumber else { return }
         }
         if let first = before.options, let second = now.options {
             self.compareOptions(
@@ -70,6 +91,24 @@ struct SchemaComparison {
         self.compareBounds(before.tree, now: now.tree, place: place)
         self.compareMembers(before.tree, now: now.tree, place: place)
         self.compareElements(before.tree, now: now.tree, place: place)
+        self.compareParts(before.tree, now: now.tree, place: place)
+        self.compareOtherKeywords(before.tree, now: now.tree, place: place)
+    }
+
+    /// Compares the schemas of which all describe a value.
+    private mutating func compareParts(_ before: JSONTree, now: JSONTree, place: String) {
+        let (first, second) = (before["allOf"]?.elements ?? [], now["allOf"]?.elements ?? [])
+        if first.count != second.count { return self.breaking("\(place) has another number of schemas now") }
+        for (old, new) in zip(first, second) { self.compare(old, new: new, place: place) }
+    }
+
+    /// Compares the keywords of a schema that a type declares itself, whose meaning is not known here.
+    private mutating func compareOtherKeywords(_ before: JSONTree, now: JSONTree, place: String) {
+        let keywords = Set((before.members ?? [:]).keys).union((now.members ?? [:]).keys)
+        for name in keywords.subtracting(Self.known).subtracting(Self.annotations).sorted()
+        where !name.hasPrefix("x-") && before[name] != now[name] {
+            self.breaking("\(place) has another \(name)")
+        }
     }
 
     /// Compares the elements of arrays, and the values of objects whose keys are not known.
@@ -80,6 +119,12 @@ struct SchemaComparison {
         let keys = "propertyNames"
         self.compareValues(before[keys] ?? [:], now: now[keys] ?? [:], place: "a key of \(place)")
         let name = "additionalProperties"
+        switch (before[name] == false, now[name] == false) {
+        case (true, true): return
+        case (true, false): return self.widened("\(place) may have other members now")
+        case (false, true): return self.narrowed("\(place) has only known members now")
+        case (false, false): break
+        }
         guard let value = before[name] else {
             guard let other = now[name], before["properties"] == nil else { return }
             return self.compare([:], new: other, place: "a value of \(place)")
@@ -138,7 +183,10 @@ struct SchemaComparison {
         case (.some, nil): self.widened("\(place) is no longer one of a list")
         case (nil, nil): break
         }
-        for name in ["format", "pattern", "contentEncoding", "x-waybill-regex"]
+        if before["contentEncoding"] != now["contentEncoding"] {
+            self.breaking("\(place) has another encoding: \(now["contentEncoding"]?.text ?? "none")")
+        }
+        for name in ["format", "pattern", "x-waybill-regex"]
         where before[name] != now[name] {
             // The format of a number describes only how the number is stored. `compareBounds` compares the
             // bounds.
@@ -160,6 +208,16 @@ struct SchemaComparison {
     }
 
     private mutating func compareBounds(_ before: JSONTree, now: JSONTree, place: String) {
+        // A list of values has no bounds, and the comparison of the values covers the bounds of other schemas.
+        if Self.values(of: now) != nil { return }
+        if let values = Self.values(of: before) {
+            let numbers = values.compactMap(\.double)
+            let range = (now["minimum"]?.double ?? -.infinity, now["maximum"]?.double ?? .infinity)
+            if !numbers.allSatisfy({ $0 >= range.0 && $0 <= range.1 }) {
+                self.narrowed("the minimum or the maximum of \(place) excludes earlier values now")
+            }
+            return
+        }
         for name in ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"] {
             let isLower = name.hasPrefix("min")
             let unbounded = isLower ? -Double.infinity : Double.infinity
@@ -194,6 +252,14 @@ struct SchemaComparison {
                 place: member
             )
         }
+        for name in required.symmetricDifference(requiredNow).sorted()
+        where first[name] == nil && second[name] == nil {
+            if requiredNow.contains(name) {
+                self.narrowed("`\(name)` of \(place) is required now")
+            } else {
+                self.widened("`\(name)` of \(place) may be missing now")
+            }
+        }
         for name in second.keys.sorted() where first[name] == nil {
             let member = "`\(name)` of \(place)"
             if requiredNow.contains(name), self.isRequest {
@@ -222,13 +288,17 @@ private struct PlainSchema {
             if let name = ValueSchema(self.tree).referenced {
                 self.name = name
                 self.tree = schemas[name]?.tree ?? [:]
-            } else if let only = self.tree["allOf"]?.elements?.first {
-                self.tree = only
+            } else if let parts = self.tree["allOf"]?.elements, parts.count == 1 {
+                self.tree = parts[0]
             } else if let all = (self.tree["anyOf"] ?? self.tree["oneOf"])?.elements {
                 let others = all.filter { $0 != ["type": "null"] }
                 self.isNullable = self.isNullable || others.count < all.count
-                self.options = others.count == 1 ? nil : others
-                if others.count != 1 { break }
+                // A type with `null` as an alternative is written with `anyOf`. A union may have a single
+                // option.
+                if others.count != 1 || self.tree["oneOf"] != nil {
+                    self.options = others
+                    break
+                }
                 self.tree = others[0]
             }
         }
@@ -239,7 +309,13 @@ private struct PlainSchema {
     }
 
     /// The JSON type; nil if the type is not known.
-    var type: String? { self.options == nil ? self.tree["type"]?.text : "one of several types" }
+    var type: String? {
+        if self.options != nil { return "one of several types" }
+        let types = self.tree["type"]?.elements?.compactMap(\.text).sorted().joined(separator: " or ")
+        return types ?? self.tree["type"]?.text
+    }
+
+    var isNumber: Bool { self.type == "integer" || self.type == "number" }
 }
 
 /// The options of a union, by their names.

@@ -128,7 +128,132 @@ struct SchemaComparisonTests {
                 breaksRequests: true,
                 breaksReplies: false
             ),
+        ] + Self.statedChanges
+    }
+
+    /// Changes of schemas that a type declares itself, or of values that are lists of numbers.
+    private static var statedChanges: [Change] {
+        [
+            Change(
+                testDescription: "bytes that are text now",
+                old: ["type": "string", "contentEncoding": "base64"],
+                new: Self.text,
+                breaksRequests: true,
+                breaksReplies: true
+            ),
+            Change(
+                testDescription: "an integer in place of a list of integers",
+                old: ["type": "integer", "enum": [1, 9]],
+                new: ["type": "integer", "minimum": 0, "maximum": 255],
+                breaksRequests: false,
+                breaksReplies: true
+            ),
+            Change(
+                testDescription: "an integer whose range excludes values of an earlier list",
+                old: ["type": "integer", "enum": [1, 900]],
+                new: ["type": "integer", "minimum": 0, "maximum": 255],
+                breaksRequests: true,
+                breaksReplies: true
+            ),
+            Change(
+                testDescription: "a list of integers in place of an integer",
+                old: ["type": "integer", "minimum": 0, "maximum": 255],
+                new: ["type": "integer", "enum": [1, 9]],
+                breaksRequests: true,
+                breaksReplies: false
+            ),
+            Change(
+                testDescription: "a number with a minimum in place of an integer",
+                old: ["type": "integer"],
+                new: ["type": "number", "minimum": 10],
+                breaksRequests: true,
+                breaksReplies: true
+            ),
+            Change(
+                testDescription: "another keyword that the comparison does not know",
+                old: ["type": "number"],
+                new: ["type": "number", "multipleOf": 2],
+                breaksRequests: true,
+                breaksReplies: true
+            ),
+            Change(
+                testDescription: "another title",
+                old: ["type": "number", "title": "a"],
+                new: ["type": "number", "title": "b", "x-other": true],
+                breaksRequests: false,
+                breaksReplies: false
+            ),
+            Change(
+                testDescription: "other alternative types",
+                old: ["type": ["string", "integer"]],
+                new: ["type": ["array", "boolean"]],
+                breaksRequests: true,
+                breaksReplies: true
+            ),
+            Change(
+                testDescription: "another type in the second of two schemas",
+                old: ["allOf": [["type": "object"], ["properties": ["a": Self.text]]]],
+                new: ["allOf": [["type": "object"], ["properties": ["a": Self.number]]]],
+                breaksRequests: true,
+                breaksReplies: true
+            ),
+            Change(
+                testDescription: "a member without a schema that is required",
+                old: ["type": "object"],
+                new: ["type": "object", "required": ["a"]],
+                breaksRequests: true,
+                breaksReplies: false
+            ),
+            Change(
+                testDescription: "an object that allows no other members any more",
+                old: ["type": "object", "properties": ["a": Self.text]],
+                new: ["type": "object", "properties": ["a": Self.text], "additionalProperties": false],
+                breaksRequests: true,
+                breaksReplies: false
+            ),
+            Change(
+                testDescription: "a dictionary that allows no members any more",
+                old: ["type": "object", "additionalProperties": Self.text],
+                new: ["type": "object", "additionalProperties": false],
+                breaksRequests: true,
+                breaksReplies: false
+            ),
+            Change(
+                testDescription: "a second option",
+                old: ["oneOf": [Self.option("a", Self.text)]],
+                new: Self.union,
+                breaksRequests: false,
+                breaksReplies: true
+            ),
+            Change(
+                testDescription: "a single option that is left",
+                old: Self.union,
+                new: ["oneOf": [Self.option("a", Self.text)]],
+                breaksRequests: true,
+                breaksReplies: false
+            ),
         ]
+    }
+
+    @Test func `types that are nested very deeply are compared only to a part`() {
+        let last = 20_000
+        func schemas(_ inmost: JSONTree) -> [String: ValueSchema] {
+            var schemas = ["S\(last)": ValueSchema(inmost)]
+            for index in 0..<last {
+                let inner: JSONTree = ["$ref": .string("#/components/schemas/S\(index + 1)")]
+                schemas["S\(index)"] = ValueSchema(["type": "object", "properties": ["p": inner]])
+            }
+            return schemas
+        }
+        let comparison = SchemaComparison(
+            old: schemas(Self.text),
+            new: schemas(Self.number),
+            isRequest: true
+        )
+        let first = ValueSchema(["$ref": "#/components/schemas/S0"])
+        let found = comparison.differences(first, first, at: "it")
+        #expect(found.count == 1)
+        #expect(found.first?.isBreaking == true)
     }
 
     @Test(arguments: Self.changes)
