@@ -237,7 +237,7 @@ public struct WaybillGateway: Sendable {
         }
         routes.on("fingerprint", method: .get) { request, _ in
             await self.respond(to: request) {
-                Response(json: try JSONWriter.encoded(await self.document.current.fingerprint))
+                Response(json: try JSONWriter.encoded(await self.document.fingerprint))
             }
         }
         for method: HTTPRequest.Method in [.get, .post] {

@@ -6,21 +6,14 @@ extension BusDocument {
     /// whether the server's routes have changed.
     package var fingerprint: String {
         let routes = self.routes.filter { !$0.exposure.isEmpty }.map { $0.withoutDocumentation }
-        var used: [String: ValueSchema] = [:]
-        var open = routes.flatMap { route in
-            [route.reply, route.progress?.update, route.progress?.answer].compactMap { $0?.tree }
-                + route.parameters.map(\.schema.tree)
+        var references = NumberedReferences()
+        var trees = routes.map { references.numbered($0.tree) }
+        while let name = references.next() {
+            trees.append(references.numbered(self.schemas[name]?.tree ?? [:]))
         }
-        while let tree = open.popLast() {
-            for name in tree.references where used[name] == nil {
-                guard let schema = self.schemas[name] else { continue }
-                used[name] = schema
-                open.append(schema.tree)
-            }
-        }
-        let document = BusDocument(title: "", version: "", routes: routes, schemas: used)
         // FNV-1a with 64 bits. The hash only has to detect changes, and does not have to prevent forgery.
-        let hash = document.jsonLine.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { hash, byte in
+        let text = JSONTree.array(trees).written(isPretty: false)
+        let hash = text.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { hash, byte in
             (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
         }
         let digits = String(hash, radix: 16)
@@ -46,14 +39,40 @@ extension BusDocument.Route {
     }
 }
 
-extension JSONTree {
-    /// The names of the schemas to which this schema refers.
-    fileprivate var references: [String] {
-        switch self {
-        case .array(let elements): elements.flatMap(\.references)
+/// Numbers in place of the names of schemas, in the order of the first references.
+///
+/// The name of a schema depends on the other types of the program, of which some are not exposed.
+private struct NumberedReferences {
+    private var numbers: [String: Int] = [:]
+    private var names: [String] = []
+    private var visited = 0
+
+    /// Returns the next schema to which a tree has referred; nil if all have been returned.
+    mutating func next() -> String? {
+        guard self.visited < self.names.count else { return nil }
+        defer { self.visited += 1 }
+        return self.names[self.visited]
+    }
+
+    /// Returns a tree whose references have numbers.
+    mutating func numbered(_ tree: JSONTree) -> JSONTree {
+        switch tree {
+        case .array(let elements): return .array(elements.map { self.numbered($0) })
         case .object(let members):
-            members.values.flatMap(\.references) + (ValueSchema(self).referenced.map { [$0] } ?? [])
-        default: []
+            if let name = ValueSchema(tree).referenced {
+                let number = self.numbers[name] ?? self.names.count
+                if number == self.names.count {
+                    self.numbers[name] = number
+                    self.names.append(name)
+                }
+                return ["$ref": .int(number)]
+            }
+            var numbered: [String: JSONTree] = [:]
+            for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+                numbered[name] = self.numbered(value)
+            }
+            return .object(numbered)
+        default: return tree
         }
     }
 }

@@ -1,5 +1,6 @@
 package import Waybill
 internal import WaybillEventLoop
+package import WaybillJSON
 
 /// The current document of a bus, for clients in other processes.
 ///
@@ -22,9 +23,9 @@ package final class LiveDocument: Sendable {
 
     private struct State {
         /// The document that the initializer built.
-        var first: BusDocument?
+        var first: WrittenDocument?
         /// The document after the latest change; nil if the routes have not changed since the initializer.
-        var latest: Task<BusDocument, Never>?
+        var latest: Task<WrittenDocument, Never>?
         /// Whether the latest build has begun, so that it possibly misses a change that happens now.
         var hasBegun = false
         var earliest = ContinuousClock.now
@@ -37,18 +38,26 @@ package final class LiveDocument: Sendable {
         // Begin the observation before the document is built, so that no change is missed.
         let end = bus.observeRoutes { [weak self] in self?.noteChange() }
         self.observation.withLock { $0 = Observation(end: end) }
-        let first = bus.document(of: scope)
+        let first = WrittenDocument(bus.document(of: scope))
         self.state.withLock { $0.first = first }
     }
 
     deinit { self.observation.withLock { $0.take() }?.end() }
 
     /// The document that includes every earlier change.
-    package var current: BusDocument {
+    package var current: BusDocument { get async { await self.written.document } }
+
+    /// The fingerprint of the current document.
+    package var fingerprint: String { get async { await self.written.fingerprint } }
+
+    /// The current document as JSON on one line.
+    package var jsonLine: JSONText { get async { await self.written.jsonLine } }
+
+    private var written: WrittenDocument {
         get async {
             let (first, latest) = self.state.withLock { ($0.first, $0.latest) }
             if let latest { return await latest.value }
-            return first ?? self.bus.document(of: self.scope)
+            return first ?? WrittenDocument(self.bus.document(of: self.scope))
         }
     }
 
@@ -60,7 +69,7 @@ package final class LiveDocument: Sendable {
             state.latest = Task { [bus, scope, weak self] in
                 _ = await previous?.value
                 await self?.beginNext()
-                return bus.document(of: scope)
+                return WrittenDocument(bus.document(of: scope))
             }
         }
     }
@@ -72,6 +81,38 @@ package final class LiveDocument: Sendable {
         self.state.withLock { state in
             state.hasBegun = true
             state.earliest = .now + Self.interval
+        }
+    }
+}
+
+/// A document, and its texts.
+///
+/// A peer may request the texts often, and writing them takes milliseconds. Each text is therefore written
+/// once, for the first request.
+private final class WrittenDocument: Sendable {
+    let document: BusDocument
+    private let texts = Locked(Texts())
+
+    private struct Texts {
+        var fingerprint: String?
+        var jsonLine: JSONText?
+    }
+
+    init(_ document: BusDocument) { self.document = document }
+
+    var fingerprint: String {
+        self.texts.withLock { texts in
+            let fingerprint = texts.fingerprint ?? self.document.fingerprint
+            texts.fingerprint = fingerprint
+            return fingerprint
+        }
+    }
+
+    var jsonLine: JSONText {
+        self.texts.withLock { texts in
+            let line = texts.jsonLine ?? JSONText(Array(self.document.jsonLine.utf8))
+            texts.jsonLine = line
+            return line
         }
     }
 }

@@ -59,8 +59,8 @@ extension RPCSession {
         case .answer: self.reply(to: number, with: JSONText(self.takeAnswer(parameters)))
         case .cancelRequest: self.reply(to: number, with: JSONText(self.cancelRequest(parameters)))
         case .routes: self.reply(to: number, with: self.describeRoutes())
-        case .document: self.respond(to: number) { await $0.documentRoutes() }
-        case .fingerprint: self.respond(to: number) { JSONText(await $0.document.current.fingerprint) }
+        case .document: self.respond(to: number) { await $0.document.jsonLine }
+        case .fingerprint: self.respond(to: number) { JSONText(await $0.document.fingerprint) }
         case .explain: self.reply(to: number, with: self.explain(try parameters.text("url")))
         case nil:
             throw RPCFailure(

@@ -19,11 +19,6 @@ extension RPCSession {
         return JSONText(writer.bytes)
     }
 
-    /// Returns the exposed routes with their schemas, as the result of `$/document`.
-    func documentRoutes() async -> JSONText {
-        JSONText(Array(await self.document.current.jsonLine.utf8))
-    }
-
     /// Returns the route for a URL, or the reason that no route matches, as the result of `$/explain`.
     func explain(_ url: String) -> JSONText {
         let explanation = self.bus.explainExposed(url, to: self.audience)
