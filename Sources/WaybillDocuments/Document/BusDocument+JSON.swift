@@ -17,13 +17,16 @@ extension BusDocument {
     /// - Throws: An error that describes the first invalid part of the text.
     public init(json: String) throws {
         let tree = try JSONTree(json: json)
-        guard let format = tree["waybill"]?.double, format <= Double(Self.format) else {
+        guard let format = tree["waybill"]?.double, format > 0, format <= Double(Self.format) else {
             throw DocumentError.notDocument("`waybill` is not a format that this version can read")
         }
         self.title = try tree.text("title")
         self.version = try tree.text("version")
-        self.routes = try (tree["routes"]?.elements ?? []).map { try Route($0) }
-        self.schemas = (tree["components"]?["schemas"]?.members ?? [:]).mapValues { ValueSchema($0) }
+        self.routes = try tree.list("routes").map { try Route($0) }
+        guard let schemas = tree["components"]?["schemas"]?.members else {
+            throw DocumentError.notDocument("the object `components.schemas` is missing")
+        }
+        self.schemas = schemas.mapValues { ValueSchema($0) }
     }
 
     var tree: JSONTree {
@@ -57,14 +60,28 @@ extension JSONTree {
 
     fileprivate func flag(_ name: String) throws -> Bool {
         guard let flag = self[name]?.flag else {
-            throw DocumentError.notDocument("the member `\(name)` is missing")
+            throw DocumentError.notDocument("`\(name)` is missing, or neither true nor false")
         }
         return flag
+    }
+
+    fileprivate func list(_ name: String) throws -> [JSONTree] {
+        guard let elements = self[name]?.elements else {
+            throw DocumentError.notDocument("the array `\(name)` is missing")
+        }
+        return elements
+    }
+
+    fileprivate func schema(_ name: String) throws -> ValueSchema {
+        guard let schema = self[name], schema.members != nil else {
+            throw DocumentError.notDocument("the object `\(name)` is missing")
+        }
+        return ValueSchema(schema)
     }
 }
 
 extension BusDocument.Route {
-    fileprivate var tree: JSONTree {
+    var tree: JSONTree {
         var tree: JSONTree = [
             "pattern": .string(self.pattern), "parameters": .array(self.parameters.map(\.tree)),
             "reply": .string(self.replyType), "replySchema": self.reply.tree,
@@ -84,13 +101,13 @@ extension BusDocument.Route {
             module: tree["module"]?.text,
             action: tree["action"]?.text,
             documentation: tree["documentation"]?.text ?? "",
-            parameters: try (tree["parameters"]?.elements ?? []).map { try BusDocument.Parameter($0) },
+            parameters: try tree.list("parameters").map { try BusDocument.Parameter($0) },
             replyType: try tree.text("reply"),
-            reply: ValueSchema(tree["replySchema"] ?? [:]),
+            reply: try tree.schema("replySchema"),
             failures: try (tree["failures"]?.elements ?? []).map { try RouteDescription.Failure($0) },
             progress: try tree["progress"].map { try BusDocument.Progress($0) },
-            exposure: ExposedOperations(names: tree["exposed"]?.elements?.compactMap(\.text) ?? []),
-            templates: try (tree["addresses"]?.elements ?? []).map { try BusDocument.AddressTemplate($0) }
+            exposure: ExposedOperations(names: try tree.list("exposed").compactMap(\.text)),
+            templates: try tree.list("addresses").map { try BusDocument.AddressTemplate($0) }
         )
     }
 }
@@ -106,9 +123,9 @@ extension BusDocument.Progress {
     fileprivate init(_ tree: JSONTree) throws {
         self.init(
             updateType: try tree.text("update"),
-            update: ValueSchema(tree["updateSchema"] ?? [:]),
+            update: try tree.schema("updateSchema"),
             answerType: try tree.text("answer"),
-            answer: ValueSchema(tree["answerSchema"] ?? [:])
+            answer: try tree.schema("answerSchema")
         )
     }
 }
@@ -129,7 +146,7 @@ extension BusDocument.Parameter {
             type: try tree.text("type"),
             defaultValue: tree["default"]?.text,
             isRequired: try tree.flag("required"),
-            schema: ValueSchema(tree["schema"] ?? [:])
+            schema: try tree.schema("schema")
         )
     }
 }
@@ -145,8 +162,8 @@ extension BusDocument.AddressTemplate {
     fileprivate init(_ tree: JSONTree) throws {
         self.init(
             scheme: try tree.text("scheme"),
-            segments: (tree["segments"]?.elements ?? []).compactMap(\.text),
-            parameters: try (tree["parameters"]?.elements ?? []).map { try BusDocument.Placeholder($0) },
+            segments: try tree.list("segments").compactMap(\.text),
+            parameters: try tree.list("parameters").map { try BusDocument.Placeholder($0) },
             isExact: try tree.flag("exact")
         )
     }
@@ -165,7 +182,7 @@ extension BusDocument.Placeholder {
             name: try tree.text("name"),
             type: try tree.text("type"),
             isCaptured: try tree.flag("captured"),
-            schema: ValueSchema(tree["schema"] ?? [:])
+            schema: try tree.schema("schema")
         )
     }
 }

@@ -3,6 +3,9 @@ internal import WaybillJSON
 
 /// Writes a document as OpenAPI for an HTTP gateway; version 3.2 also describes events in event streams.
 struct OpenAPIWriter {
+    /// The name of the schema of failures, which no type of the program has in documents.
+    static let problemName = "WaybillProblem"
+
     private let document: BusDocument
     private let path: String
     private let hasStreams: Bool
@@ -41,7 +44,7 @@ struct OpenAPIWriter {
 
     private var schemas: JSONTree {
         var schemas = self.document.schemaTree
-        schemas["WaybillProblem"] = Self.problem
+        schemas[Self.problemName] = Self.problem
         return schemas
     }
 
@@ -174,7 +177,7 @@ struct OpenAPIWriter {
             "itemSchema": [
                 "oneOf": [
                     event("progress", route.progress?.update.tree ?? [:]), event("reply", route.reply.tree),
-                    event("failure", ["$ref": "#/components/schemas/WaybillProblem"]),
+                    event("failure", ValueSchema.reference(Self.problemName).tree),
                 ]
             ]
         ]
@@ -220,7 +223,7 @@ struct OpenAPIWriter {
         ]
         let schema: JSONTree = [
             "allOf": [
-                ["$ref": "#/components/schemas/WaybillProblem"], ["properties": ["error": error]],
+                ValueSchema.reference(Self.problemName).tree, ["properties": ["error": error]],
             ]
         ]
         return [
@@ -239,7 +242,7 @@ struct OpenAPIWriter {
     /// The error responses: `Problem` by default, or for example `Problem404` with the codes of status 404.
     private static let problems: [String: JSONTree] = {
         func response(_ description: String, _ codes: [String]) -> JSONTree {
-            var schema: JSONTree = ["$ref": "#/components/schemas/WaybillProblem"]
+            var schema: JSONTree = ValueSchema.reference(Self.problemName).tree
             if !codes.isEmpty {
                 schema = ["allOf": [schema, ["properties": ["code": ["examples": .strings(codes)]]]]]
             }

@@ -120,7 +120,7 @@ struct SchemaRegistry {
         }
         while name.last == "_" { name.removeLast() }
         if name.isEmpty { name = "Type" }
-        guard self.named[name] != nil else { return name }
+        guard self.named[name] != nil || name == OpenAPIWriter.problemName else { return name }
         var number = 2
         while self.named["\(name)_\(number)"] != nil { number += 1 }
         return "\(name)_\(number)"

@@ -129,6 +129,47 @@ struct BusDocumentTests {
         #expect(throws: (any Error).self) { try BusDocument(json: "[") }
     }
 
+    @Test(arguments: ["routes", "components", "waybill"])
+    func `a document with a member of another type is rejected`(name: String) async throws {
+        let bus = MessageBus()
+        try bus.register("app://user") { _ in User(uid: 1) }
+        var tree = bus.document().tree
+        await bus.shutDown()
+        tree[name] = ["a": -1]
+        let text = tree.written()
+        #expect(throws: DocumentError.self) { try BusDocument(json: text) }
+    }
+
+    @Test(arguments: ["exposed", "replySchema", "addresses", "parameters"])
+    func `a document with a damaged route is rejected`(name: String) async throws {
+        let bus = MessageBus()
+        try bus.register("app://user/:uid") { _ in User(uid: 1) }
+        var tree = bus.document().tree
+        await bus.shutDown()
+        var route = try #require(tree["routes"]?.elements?.first)
+        route[name] = "calls"
+        tree["routes"] = [route]
+        let text = tree.written()
+        #expect(throws: DocumentError.self) { try BusDocument(json: text) }
+    }
+
+    @Test func `a hidden route whose type has the same name does not change the fingerprint`() async throws {
+        enum Admin { struct User: Codable { let secret: String } }
+        let bus = MessageBus()
+        try bus.register("app://shop/user") { _ in User(uid: 1) }
+        try bus.register("app://shop/users") { _ in [User(uid: 1)] }
+        try bus.expose("app://shop/**")
+        let before = bus.document()
+        try bus.register("app://admin/user") { _ in Admin.User(secret: "x") }
+        let after = bus.document()
+        #expect(after.routes.last?.reply != before.routes.last?.reply)
+        #expect(after.fingerprint == before.fingerprint)
+        #expect(bus.document(of: .exposed).fingerprint == before.fingerprint)
+        try bus.expose("app://admin/**")
+        #expect(bus.document().fingerprint != before.fingerprint)
+        await bus.shutDown()
+    }
+
     @Test func `all of 130 routes are in every document, whose bytes are the same each time`() async throws {
         let bus = MessageBus()
         var random = RandomRoutes(seed: 130)

@@ -135,8 +135,8 @@ struct FormatTests {
     @Test func `OpenAPI has no GET for a parameter whose type is an array of itself`() throws {
         let json = #"""
             {"waybill": 1, "title": "", "version": "", "routes": [{
-              "pattern": "app://a", "reply": "", "exposed": ["calls", "reads"],
-              "addresses": [{"scheme": "app", "segments": ["a"], "exact": true}],
+              "pattern": "app://a", "reply": "", "replySchema": {}, "exposed": ["calls", "reads"],
+              "addresses": [{"scheme": "app", "segments": ["a"], "exact": true, "parameters": []}],
               "parameters": [{"name": "tree", "type": "Tree", "required": true,
                 "schema": {"$ref": "#/components/schemas/Tree"}}]}],
              "components": {"schemas": {
