@@ -6,16 +6,12 @@ internal import WaybillRouting
 extension Navigator {
     /// Carries out the request of a message, and returns the value of the reply.
     func handle(_ message: Message, _ factory: DestinationFactory?) async throws -> any Sendable {
-        let request = NavigationRequest(
-            message,
-            transition: message.transition ?? .push,
-            destinationName: factory?.name,
-            presenter: message.headers[NavigationRequest.presenterHeader] ?? self.state.active,
-            life: NavigationLife(message) { [weak self] () async throws(RoutingError) in
-                try await self?.takeTurn(message.address.text) {}
-            }
-        )
+        let url = message.address.text
+        let life = NavigationLife(message) { [weak self] () async throws(RoutingError) in
+            try await self?.takeTurn(url) {}
+        }
         if message.parameters.call[Restoration.parameter] is Restoration {
+            let request = self.request(message, factory, life)
             guard let factory else { throw Self.noDestination(request) }
             let value = try await self.make(
                 request,
@@ -24,9 +20,26 @@ extension Navigator {
             )
             return LivingDestination(value, request: request, factory: factory)
         }
-        let shown = try await self.takeTurn(request.url) { try await self.inspect(request, factory) }
+        // An earlier request may change the active presenter, so the turn decides on the presenter.
+        let shown = try await self.takeTurn(url) {
+            try await self.inspect(self.request(message, factory, life), factory)
+        }
         guard shown.isNew, await message.hasListener() else { return shown.value }
-        return await request.life.wait()
+        return await life.wait()
+    }
+
+    private func request(
+        _ message: Message,
+        _ factory: DestinationFactory?,
+        _ life: NavigationLife
+    ) -> NavigationRequest {
+        NavigationRequest(
+            message,
+            transition: message.transition ?? .push,
+            destinationName: factory?.name,
+            presenter: message.headers[NavigationRequest.presenterHeader] ?? self.state.active,
+            life: life
+        )
     }
 
     /// The result of a request.

@@ -130,6 +130,27 @@ struct NavigatorTests {
     }
 
     @Test
+    func `a request that waits for its turn is for the presenter that the earlier request activates`()
+        async throws
+    {
+        let side = NotingPresenter()
+        let gate = Gate()
+        await self.screens.navigator.setPresenter(side, named: "side")
+        try await self.screens.open("app://root/home")
+        await side.wait(at: gate)
+        let headers = [NavigationRequest.presenterHeader: "side"]
+        async let first: Void = self.bus.route("app://root/page/1", headers: headers)
+        await gate.reached()
+        async let second: Void = self.bus.route("app://push/page/2")
+        #expect(await eventually { self.bus.statistics.inFlight == 2 })
+        for _ in 0..<100 { await Task.yield() }
+        gate.open()
+        _ = try await (first, second)
+        #expect(side.journal.entries == ["show by root: page1", "show by push: page1 page2"])
+        #expect(await self.screens.navigator.state.stack(of: "main").map(\.url) == ["app://home"])
+    }
+
+    @Test
     func `each presenter has its own stack, and the last changed one is active`() async throws {
         let side = NotingPresenter()
         await self.screens.navigator.setPresenter(side, named: "side")
