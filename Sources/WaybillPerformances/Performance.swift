@@ -159,8 +159,7 @@ public final class Performance<Destination: Sendable>: Sendable {
     ) async throws(RoutingError) {
         await EventLoop.yieldIfDue()
         self.notice()
-        let held = self.destination
-        try self.begin(.remove, onFailure: onFailure) { machine throws(PerformMachine.Refusal) in
+        let held = try self.begin(.remove, onFailure: onFailure) { machine throws(PerformMachine.Refusal) in
             try machine.remove()
         }
         do {
@@ -215,16 +214,19 @@ public final class Performance<Destination: Sendable>: Sendable {
         }
     }
 
+    /// Begins an action, and returns the destination that exists then.
+    @discardableResult
     private func begin(
         _ action: PerformAction,
         onFailure: (@Sendable (RoutingError) -> Void)?,
         _ decide: (inout PerformMachine) throws(PerformMachine.Refusal) -> PerformMachine.Change
-    ) throws(RoutingError) {
+    ) throws(RoutingError) -> Destination? {
         do throws(PerformMachine.Refusal) {
-            let change = try self.progress.withLock { progress throws(PerformMachine.Refusal) in
-                try decide(&progress.machine)
+            let (change, held) = try self.progress.withLock { progress throws(PerformMachine.Refusal) in
+                (try decide(&progress.machine), progress.holder?.held)
             }
             self.report(change)
+            return held
         } catch {
             let reason = RoutingError(error.code, message: error.message)
             if !error.isQuiet {
