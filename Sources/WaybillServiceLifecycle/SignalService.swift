@@ -10,7 +10,15 @@ public import WaybillEventLoop
 /// let signals = SignalService(
 ///     endingOn: [.interrupt, .terminate],
 ///     on: bus.eventLoop,
-///     handling: [.hangUp: { try bus.load(RouteConfiguration(contentsOf: url)) }]
+///     handling: [
+///         .hangUp: {
+///             do {
+///                 try bus.load(RouteConfiguration(contentsOf: url))
+///             } catch {
+///                 logger.error("the routes did not change: \(error)")
+///             }
+///         }
+///     ]
 /// )
 /// let group = ServiceGroup(
 ///     configuration: .init(services: [.init(service: bus), signals.configuration], logger: logger)
@@ -38,7 +46,8 @@ public struct SignalService: Service {
     ///   - handlers: The handlers of other signals. These handlers are called one at a time, in the order in
     ///     which the signals arrive. While a handler runs, at most 64 signals wait. A signal that ends the
     ///     service, or the shutdown of the group, cancels the handler that runs, waits until the handler
-    ///     returns, and drops the signals that wait.
+    ///     returns, and drops the signals that wait. An error that a handler throws ends the service, and the
+    ///     group.
     public init(
         endingOn ending: Set<Signal> = [.interrupt, .terminate],
         on eventLoop: EventLoop,
@@ -51,9 +60,13 @@ public struct SignalService: Service {
 
     /// The configuration of the service in its group.
     ///
-    /// When the service returns, the group shuts down gracefully.
+    /// When the service returns, or a handler throws an error, the group shuts down gracefully.
     public var configuration: ServiceGroupConfiguration.ServiceConfiguration {
-        .init(service: self, successTerminationBehavior: .gracefullyShutdownGroup)
+        .init(
+            service: self,
+            successTerminationBehavior: .gracefullyShutdownGroup,
+            failureTerminationBehavior: .gracefullyShutdownGroup
+        )
     }
 
     /// Waits until a signal ends the service, or the group shuts down.
