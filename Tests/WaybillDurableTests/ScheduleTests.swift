@@ -56,30 +56,26 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a restart within a period sends one message for the period's time`() async throws {
+    @Test func `restarts within a period send one message for the period's time`() async throws {
         let path = temporaryPath()
         defer { removeStore(path) }
-        let seen = Journal<Int>()
-        // A slow disk opens the file three times within the period.
-        let period = Duration.seconds(3)
-        for _ in 0..<3 {
+        let seen = Tally()
+        func restart() async throws {
             let store = try await DurableStore(path)
             let bus = MessageBus()
-            try bus.register("app://reports") { _ in seen.add(1) }
+            try bus.register("app://reports") { _ in seen.add() }
+            try await store.schedule("r", "app://reports", .every(.seconds(3_600)))
             try await bus.attach(store)
-            try await store.schedule("r", "app://reports", .every(period))
-            try await Task.sleep(for: .milliseconds(20))
+            await store.isIdle()
             await store.close()
+            await bus.shutDown()
         }
+        for _ in 0..<3 { try await restart() }
         #expect(seen.count == 0)
-        try await Task.sleep(for: period)
-        let store = try await DurableStore(path)
-        let bus = MessageBus()
-        try bus.register("app://reports") { _ in seen.add(1) }
-        try await bus.attach(store)
-        try await store.schedule("r", "app://reports", .every(period))
-        #expect(await eventually { seen.count == 1 })
-        await store.close()
+        // The file then looks as if the time of the schedule had come.
+        try Database(path, vfs: nil).execute("UPDATE waybill_schedules SET next = next - 3600000")
+        for _ in 0..<3 { try await restart() }
+        #expect(seen.count == 1)
     }
 
     @Test(arguments: [(DurableMisfire.once, 1), (.skip, 1), (.each, 4)])
