@@ -45,7 +45,7 @@ struct BatchTests {
             let first = self.batch(tables)
             let message = NewMessage(url: "app://work", details: nil, lane: DurablePolicies.commonLane)
             for _ in 0..<2_500 { _ = try first.send(message) }
-            first.lanes.isDelivering = true
+            first.lanes.hasBegun = true
             var policies = DurablePolicies()
             try policies.add(DurablePolicy(concurrency: 3), for: "app://**")
             var lanes = first.lanes
@@ -84,6 +84,26 @@ struct BatchTests {
             // No policy has these lanes, so the messages that can be found move to the common lane.
             try batch.beginDue()
             #expect(batch.lanes.due(at: 1_000) == [DurablePolicies.commonLane])
+        }
+    }
+
+    @Test func `a recovery in a store that is closing begins no attempts, and changes no message`() throws {
+        try self.withTables { tables in
+            try tables.database.execute(
+                "INSERT INTO waybill_messages (id, state, url, lane, due, sent, attempts) "
+                    + "VALUES (1000000, 1, 'app://work', '', 0, 0, 1)"
+            )
+            var lanes = Lanes()
+            lanes.hasEnded = true
+            let batch = self.batch(tables, lanes: lanes)
+            let changes = tables.database.totalChanges
+            try batch.recover()
+            #expect(tables.database.totalChanges == changes)
+            _ = try batch.send(
+                NewMessage(url: "app://work", details: nil, lane: DurablePolicies.commonLane)
+            )
+            try batch.beginDue()
+            #expect(batch.begun.isEmpty)
         }
     }
 
@@ -165,7 +185,7 @@ struct BatchTests {
     @Test func `lanes that are ready have the order of their names`() {
         let names = (0..<20).map { "lane \($0)" }.shuffled()
         var lanes = Lanes()
-        lanes.isDelivering = true
+        lanes.hasBegun = true
         for name in names {
             lanes.setLimit(1, of: name)
             lanes.wait(in: name, until: 0)

@@ -56,7 +56,7 @@ import WaybillTestSupport
                 if number < 3 { await goOn.wait() }
             }
             let store = try await DurableStore(path)
-            try store.setPolicy(DurablePolicy(attempts: 1), for: "app://job")
+            try store.setPolicy(DurablePolicy(attempts: 2), for: "app://job")
             if number == 1 { try await store.send("app://job") }
             try await bus.attach(store)
             #expect(await eventually { runs.count == number })
@@ -66,6 +66,61 @@ import WaybillTestSupport
             await bus.shutDown()
         }
         goOn.open()
+    }
+
+    @Test func `a message with a single attempt that a closed store interrupts becomes a dead letter`()
+        async throws
+    {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        let goOn = Gate()
+        let runs = Tally()
+        for isFirst in [true, false] {
+            let bus = MessageBus(configuration: .quiet)
+            try bus.register("app://job") { _ async in
+                runs.add()
+                await goOn.wait()
+            }
+            var configuration = DurableStore.Configuration()
+            configuration.logger.logLevel = .critical
+            let store = try await DurableStore(path, configuration: configuration)
+            try store.setPolicy(DurablePolicy(attempts: 1), for: "app://job")
+            if isFirst { try await store.send("app://job") }
+            try await bus.attach(store)
+            if isFirst { await goOn.reached() } else { await store.isIdle() }
+            #expect(try await store.statistics().dead == (isFirst ? 0 : 1))
+            await store.close(drainingFor: .zero)
+            if isFirst { goOn.open() }
+            await bus.shutDown()
+        }
+        #expect(runs.count == 1)
+    }
+
+    @Test func `opening and closing a file without a bus keeps the record of an interrupted attempt`()
+        async throws
+    {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        let first = try await DurableStore(path)
+        try await first.send("app://job")
+        await first.close()
+        // The file then looks as if the process had been killed during the first attempt.
+        try Database(path, vfs: nil).execute("UPDATE waybill_messages SET state = 1, attempts = 1")
+        for _ in 0..<2 {
+            let store = try await DurableStore(path)
+            let message = try #require(try await store.messages().first)
+            #expect(message.state == .underway && message.attempts == 1)
+            await store.close()
+        }
+        let store = try await DurableStore(path)
+        let attempts = Journal<Int?>()
+        let bus = MessageBus(configuration: .quiet)
+        try bus.register("app://job") { attempts.add($0.attempt) }
+        try await bus.attach(store)
+        await store.isIdle()
+        #expect(attempts.entries == [2])
+        await store.close()
+        await bus.shutDown()
     }
 
     @Test func `a message is attempted again when a message of its handler fails for its parameters`()

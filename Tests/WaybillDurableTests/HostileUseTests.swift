@@ -162,7 +162,9 @@ import WaybillTestSupport
         }
     }
 
-    @Test func `a store that is closed directly after it was attached begins no attempts`() async throws {
+    @Test func `a store that is closed directly after it was attached begins no attempts afterwards`()
+        async throws
+    {
         let path = temporaryPath()
         defer { removeStore(path) }
         for round in 0..<20 {
@@ -172,13 +174,15 @@ import WaybillTestSupport
             let store = try await DurableStore(path)
             if round == 0 { for _ in 0..<100 { try await store.send("app://work") } }
             try await bus.attach(store)
+            async let send = store.send("app://work")
             await store.close()
-            let started = seen.count
+            let begun = seen.count
+            _ = try? await send
             let again = try await DurableStore(path)
-            let statistics = try await again.statistics()
-            #expect(statistics.underway == 0, "\(started) of the attempts were interrupted")
+            #expect(try await again.statistics().underway == 0)
             await again.close()
             await bus.shutDown()
+            #expect(seen.count == begun)
         }
     }
 

@@ -8,7 +8,10 @@ extension Batch {
     /// A message that was interrupted once is attempted again at once. A message that was interrupted more
     /// than once is possibly the reason why the process ended. This message waits, and is attempted alone,
     /// so that other messages can be completed.
+    ///
+    /// If the store is already closing, the next process recovers the messages.
     func recover() throws {
+        if self.lanes.hasEnded { return }
         let database = self.tables.database
         var interrupted: [(message: BegunMessage, interruptions: Int)] = []
         let select = try database.prepare(
@@ -25,7 +28,7 @@ extension Batch {
         for (message, interruptions) in interrupted {
             let policy = self.settings.policies.policy(of: message.url)
             if message.attempts >= policy.attempts {
-                let reason = "the process ended while the message was being handled, in its last attempt"
+                let reason = "the process ended, or closed the store, during the last attempt"
                 try self.kill(message, with: RoutingError(.handlerFailed, url: message.url, message: reason))
                 continue
             }
@@ -39,7 +42,7 @@ extension Batch {
             )
         }
         try self.findLanes()
-        self.lanes.isDelivering = true
+        self.lanes.hasBegun = true
     }
 
     /// Adds each lane in which messages wait, by a query that jumps from one lane to the next in the index.

@@ -201,7 +201,7 @@ final class DurableAttempt: MessageSource {
         self.engine.enqueue(
             StoreWork(mustSucceed: true) { batch in
                 batch.lanes.freeSlot(in: self.message.lane)
-                if stopsDelivery { batch.lanes.isDelivering = false }
+                if stopsDelivery { batch.lanes.hasEnded = true }
                 let result = batch.attempt { if !isCompleted { try write(batch) } }
                 return {
                     guard case .failure(let error) = result else { return }

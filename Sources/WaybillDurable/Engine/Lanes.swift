@@ -6,8 +6,10 @@
 /// share another lane. The value performs no I/O.
 struct Lanes {
     private var lanes: [String: Lane] = [:]
-    /// Whether attempts may begin: a bus is attached, and the store is not closing.
-    var isDelivering = false
+    /// Whether delivery to a bus has begun, so that all attempts underway in the file are of this process.
+    var hasBegun = false
+    /// Whether delivery has ended, because the store is closing or the bus has shut down.
+    var hasEnded = false
 
     private struct Lane {
         var limit: Int
@@ -15,6 +17,9 @@ struct Lanes {
         /// The time at which the first waiting message is due; nil when no message waits.
         var nextDue: Int?
     }
+
+    /// Whether attempts may begin.
+    var isDelivering: Bool { self.hasBegun && !self.hasEnded }
 
     /// The number of attempts that are underway in all lanes.
     var inFlight: Int { self.lanes.values.reduce(0) { $0 + $1.inFlight } }

@@ -32,8 +32,6 @@ actor StoreEngine: LoopBound {
     private var timer: ScheduledTimer?
     /// Whether the last batch failed and left outcomes; only the first of several failures is logged.
     private var isRetrying = false
-    /// Whether the store is closing, so that no further attempts may begin.
-    private var isClosing = false
     private var drainWaiters: [CheckedContinuation<Void, Never>] = []
 
     init(settings: SharedSettings, on eventLoop: EventLoop) {
@@ -159,9 +157,6 @@ actor StoreEngine: LoopBound {
                     return index
                 }
             }
-            // If a store is closed soon after it was attached to a bus, the work that begins delivery is
-            // possibly still in the inbox.
-            if self.isClosing { batch.lanes.isDelivering = false }
             try schedules.fire(in: batch)
             try batch.beginDue()
             let hasChanges = tables.database.totalChanges != changes
@@ -314,8 +309,7 @@ extension StoreEngine {
 
     /// Stops new attempts, waits for the attempts that are underway, and closes the file.
     func close(drainingFor limit: Duration) async {
-        self.isClosing = true
-        self.lanes.isDelivering = false
+        self.lanes.hasEnded = true
         // Keep the timer. When the disk was full, the timer tries again to write the outcomes of attempts.
         if !self.isDrained, self.tables != nil {
             await withCheckedContinuation { continuation in
@@ -339,11 +333,8 @@ extension StoreEngine {
     /// Closes the file, and returns the work that the caller must reject.
     private func stop(with error: DurableError) -> [StoreWork] {
         self.timer?.cancel()
-        self.lanes.isDelivering = false
-        if let tables, error.code == .closed {
-            try? tables.set("clock", to: self.clock.now())
-            try? tables.releaseAll()
-        }
+        self.lanes.hasEnded = true
+        if let tables, error.code == .closed { try? self.writeEnd(to: tables) }
         // The write-ahead log still exists. If the process ends before the file is closed, the next process
         // reads the log.
         if error.code == .closed { self.lock?.mark(.closed) }
@@ -351,6 +342,17 @@ extension StoreEngine {
         self.settings.bus = nil
         self.resumeDrainWaiters()
         return self.inbox.close(with: error)
+    }
+
+    /// Writes the time, and returns the messages whose attempts are underway to their lanes.
+    ///
+    /// If delivery has not begun, an earlier process has begun these attempts. The next process must then
+    /// learn of their interruption.
+    private func writeEnd(to tables: StoreTables) throws(DurableError) {
+        try tables.run("BEGIN IMMEDIATE")
+        try tables.set("clock", to: self.clock.now())
+        if self.lanes.hasBegun { try tables.releaseAll(by: self.settings.value.policies) }
+        try tables.run("COMMIT")
     }
 
     /// Ends a simulated store as the end of its process would; the caller must be on the engine's loop.

@@ -73,11 +73,18 @@ struct StoreTables {
 
     /// Makes the messages ready again whose attempts are underway, because the store is closed.
     ///
-    /// These attempts do not count.
-    func releaseAll() throws(DurableError) {
-        try self.database.execute(
-            "UPDATE waybill_messages SET state = 0, attempts = attempts - 1 WHERE state = 1"
+    /// These attempts do not count. A message with a single attempt stays underway, because its handler has
+    /// possibly begun, and the next process makes the message a dead letter.
+    func releaseAll(by policies: DurablePolicies) throws(DurableError) {
+        var released: [Int] = []
+        let select = try self.statement("SELECT id, url FROM waybill_messages WHERE state = 1")
+        try select.forEachRow {
+            if policies.policy(of: select.text(1) ?? "").attempts > 1 { released.append(select.int(0)) }
+        }
+        let update = try self.statement(
+            "UPDATE waybill_messages SET state = 0, attempts = attempts - 1 WHERE id = ?"
         )
+        for id in released { try update.run(id) }
     }
 
     /// Copies a message whose attempt is underway to the table of dead letters.
