@@ -126,7 +126,7 @@ struct DurableReceiverTests {
             try await near.send("far://work/99", lifetime: lifetime)
             await near.isIdle()
             let orders = try await far.messages().map(\.order)
-            #expect(orders.count { $0 == "one" } == 10)
+            #expect(orders.count { $0 == "waybill-durable one" } == 10)
             #expect(orders.count { $0 == nil } == 1)
             try await Task.sleep(for: lifetime + .milliseconds(50))
             try await farBus.attach(far)
@@ -242,6 +242,47 @@ struct DurableReceiverTests {
             try await bus.attach(store)
             await store.isIdle()
             #expect(ids.entries == [1])
+        }
+    }
+
+    @Test func `a peer's message does not delay messages of this process with the same order key`()
+        async throws
+    {
+        try await withStore { store, bus in
+            let seen = Journal<String>()
+            try bus.register("app://:name") { seen.add(try $0.argument("name")) }
+            try bus.expose("app://peer", for: .calls)
+            try bus.use(DurableReceiver(store), for: "app://**")
+            let request = ExternalRequest(
+                url: "app://peer",
+                headers: [
+                    "waybill-durable": "number", "waybill-durable-order": "customer-3",
+                    "waybill-durable-lifetime": "3600000",
+                ],
+                origin: MessageOrigin(transport: "http")
+            )
+            _ = try await bus.route(request)
+            try await store.send("app://local", order: "customer-3")
+            #expect(try await store.messages().map(\.state) == [.waiting, .waiting])
+            try await bus.attach(store)
+            await store.isIdle()
+            #expect(seen.entries.sorted() == ["local", "peer"])
+        }
+    }
+
+    @Test func `a peer's message with an empty number is refused`() async throws {
+        try await withStore { store, bus in
+            try bus.register("app://work") { _ in Issue.record("the message was handled") }
+            try bus.expose("app://work", for: .calls)
+            try bus.use(DurableReceiver(store), for: "app://**")
+            let request = ExternalRequest(
+                url: "app://work",
+                headers: ["waybill-durable": ""],
+                origin: MessageOrigin(transport: "http")
+            )
+            let error = await #expect(throws: RoutingError.self) { _ = try await bus.route(request) }
+            #expect(error?.code == .invalidParameter)
+            #expect(try await store.messages().isEmpty)
         }
     }
 

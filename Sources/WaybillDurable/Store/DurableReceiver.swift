@@ -18,7 +18,11 @@ internal import WaybillRouting
 /// gateway accepts only the headers in its configuration, so add all three there.
 ///
 /// Any program can send a durable message to this process. The request needs the header `waybill-durable`
-/// with a text that the program uses for only one message. The reply means that the message is on disk.
+/// with a text that the program uses for only one message. An empty text fails with `invalidParameter`. The
+/// reply means that the message is on disk.
+///
+/// In the store, the order key of such a message begins with `waybill-durable `, so that messages of this
+/// process never wait for messages of another process.
 ///
 /// A publication of another process is never stored, because the publication goes to subscribers.
 ///
@@ -65,9 +69,14 @@ public struct DurableReceiver: Middleware {
         guard message.origin != .local, !context.isPublication, let number = message.headers[Self.header],
             !url.utf8.contains(UInt8(ascii: "#"))
         else { return try await next(message) }
+        // All messages with this number would be one message.
+        guard !number.isEmpty else {
+            throw RoutingError(.invalidParameter, url: url, message: "the header \(Self.header) is empty")
+        }
         var headers = message.headers
         headers[Self.header] = nil
-        let order = headers.removeValue(forKey: Self.orderHeader)
+        // Without the prefix, a peer could make messages of this process wait for its own messages.
+        let order = headers.removeValue(forKey: Self.orderHeader).map { "\(Self.header) \($0)" }
         let lifetime = headers.removeValue(forKey: Self.lifetimeHeader).flatMap { Int($0) }
         try await self.store.send(
             NewMessage(
