@@ -309,7 +309,7 @@ extension Batch {
             throw DurableError(
                 .sizeLimitReached,
                 message: "\(self.tables.database.path) has reached its limit of \(limit) bytes; let messages "
-                    + "complete, drop dead letters, or raise sizeLimit"
+                    + "complete, drop dead letters, remember keys for a shorter time, or raise sizeLimit"
             )
         }
     }
