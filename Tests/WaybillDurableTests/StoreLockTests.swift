@@ -17,6 +17,23 @@ import Testing
         #expect(lock != nil)
     }
 
+    @Test func `a write-ahead log that SQLite has deleted after a failed attempt to open is not missing`()
+        throws
+    {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        for file in [path, "\(path)-wal"] { try Data().write(to: URL(filePath: file)) }
+        var lock: StoreLock? = try StoreLock(path)
+        lock?.mark(.open)
+        lock = nil
+        lock = try StoreLock(path)
+        // The store cannot read the log, and SQLite deletes the log when it closes the file.
+        try FileManager.default.removeItem(atPath: "\(path)-wal")
+        lock = nil
+        lock = try StoreLock(path)
+        #expect(lock != nil)
+    }
+
     @Test func `a write-ahead log that is deleted after the process has ended is reported as missing`() throws
     {
         let path = temporaryPath()

@@ -334,10 +334,12 @@ extension StoreEngine {
     private func stop(with error: DurableError) -> [StoreWork] {
         self.timer?.cancel()
         self.lanes.hasEnded = true
-        if let tables, error.code == .closed { try? self.writeEnd(to: tables) }
-        // The write-ahead log still exists. If the process ends before the file is closed, the next process
-        // reads the log.
-        if error.code == .closed { self.lock?.mark(.closed) }
+        if let tables, error.code == .closed {
+            try? self.writeEnd(to: tables)
+            // The write-ahead log still exists. If the process ends before the file is closed, the next
+            // process reads the log.
+            self.lock?.mark(.closed)
+        }
         self.tables = nil
         self.settings.bus = nil
         self.resumeDrainWaiters()

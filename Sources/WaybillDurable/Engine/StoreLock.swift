@@ -15,7 +15,7 @@ final class StoreLock {
     private let descriptor: CInt
     /// The content that the last process has left in the lock file.
     private let previous: Content
-    /// The content that this process has written into the lock file.
+    /// The content of the lock file, or an empty content if this process must not change the lock file.
     private var content = Content()
 
     fileprivate struct Content {
@@ -71,6 +71,8 @@ final class StoreLock {
             )
         }
         if exists, self.previous.state == .open, !self.hasLog { throw self.incomplete("is missing") }
+        // If this process does not open the store after all, `deinit` updates the lock file.
+        self.content = self.previous
     }
 
     deinit {
@@ -111,10 +113,10 @@ final class StoreLock {
         // SQLite overwrites the log only after it has copied all pages into the file. A shorter log with
         // another salt is therefore complete.
         if pages < self.previous.pages, salt == self.previous.salt || salt == 0 {
+            // SQLite possibly deletes the log when it closes the file, and messages are missing all the same.
+            self.content = Content()
             throw self.incomplete("has \(pages) of its \(self.previous.pages) pages")
         }
-        // If this process does not open the store after all, `deinit` updates the lock file.
-        self.content = self.previous
     }
 
     private func incomplete(_ problem: String) -> DurableError {
