@@ -61,6 +61,23 @@ import WaybillTestSupport
         await next.close()
     }
 
+    @Test func `a transaction that only creates a table counts as a commit, and notices a deleted file`()
+        async throws
+    {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        var configuration = DurableStore.Configuration()
+        configuration.logger.logLevel = .critical
+        let store = try await DurableStore(path, configuration: configuration)
+        try await store.transaction { _ = try $0.execute("CREATE TABLE orders (id INTEGER)") }
+        #expect(try await store.statistics().commits == 1)
+        removeStore(path)
+        let error = await #expect(throws: DurableError.self) {
+            try await store.transaction { _ = try $0.execute("CREATE TABLE labels (id INTEGER)") }
+        }
+        #expect(error?.code == .inputOutput)
+    }
+
     @Test(arguments: [Int.min, -1, Int.max])
     func `a store opens a file with extreme numbers, and delivers its messages`(number: Int) async throws {
         let path = temporaryPath()

@@ -141,7 +141,7 @@ actor StoreEngine: LoopBound {
         )
         var results: [StoreWork.Completion] = []
         var schedules = self.schedules
-        let changes = tables.database.totalChanges
+        let commits = tables.database.commits
         let logPages = tables.database.logPages
         do {
             try tables.run("BEGIN IMMEDIATE")
@@ -159,9 +159,9 @@ actor StoreEngine: LoopBound {
             }
             try schedules.fire(in: batch)
             try batch.beginDue()
-            let hasChanges = tables.database.totalChanges != changes
             let begin = ContinuousClock.now
             try tables.run("COMMIT")
+            let hasChanges = tables.database.commits != commits
             self.figures.add(begun: batch.begun.count, commit: hasChanges ? ContinuousClock.now - begin : nil)
             if hasChanges {
                 self.lock?.noteCommit(pages: tables.database.logPages)

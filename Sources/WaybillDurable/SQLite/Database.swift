@@ -52,7 +52,9 @@ final class Database {
         unsafe sqlite3_wal_hook(
             connection,
             { context, _, _, pages in
-                unsafe ConnectionObserver.of(context)?.logPages = Int(pages)
+                let observer = unsafe ConnectionObserver.of(context)
+                observer?.logPages = Int(pages)
+                observer?.commits += 1
                 return SQLITE_OK
             },
             context
@@ -155,6 +157,9 @@ final class Database {
     /// Whether a transaction is open; after some failures, SQLite ends a transaction itself.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(self.connection) == 0 }
 
+    /// The number of commits that have written something.
+    var commits: Int { self.observer.commits }
+
     /// The number of pages in the write-ahead log after the last commit.
     var logPages: Int { self.observer.logPages }
 
@@ -233,6 +238,7 @@ private final class ConnectionObserver {
     /// The last failure that concerns the whole transaction.
     var failure: DurableError?
     var logPages = 0
+    var commits = 0
     /// The reason why a statement of the program was rejected.
     var denial: String?
 
