@@ -210,6 +210,32 @@ import WaybillTestSupport
         await store.close()
     }
 
+    @Test func `the write-ahead log is shortened after a large transaction, and its length is checked`()
+        async throws
+    {
+        let (path, copy) = (temporaryPath(), temporaryPath())
+        defer { for path in [path, copy] { removeStore(path) } }
+        let store = try await DurableStore(path)
+        func size() throws -> Int {
+            try FileManager.default.attributesOfItem(atPath: "\(path)-wal")[.size] as? Int ?? 0
+        }
+        try await store.transaction { transaction in
+            try transaction.execute("CREATE TABLE texts (text TEXT)")
+            try transaction.execute("INSERT INTO texts VALUES (?)", String(repeating: "x", count: 20_000_000))
+        }
+        #expect(try size() > 20_000_000)
+        try await store.send("app://mail")
+        #expect(try size() < 10_000_000)
+        for suffix in ["", "-wal", "-lock"] {
+            try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+        }
+        await store.close()
+        // The copies are the files that the process would have left if it had been killed.
+        let whole = try await DurableStore(copy)
+        #expect(try await whole.messages().count == 1)
+        await whole.close()
+    }
+
     @Test func `an older program that cannot open a killed process's file does not damage the store`()
         async throws
     {

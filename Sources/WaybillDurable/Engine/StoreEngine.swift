@@ -90,6 +90,9 @@ actor StoreEngine: LoopBound {
         // Without this setting, a large query of the program would need a folder for temporary files.
         try database.execute("PRAGMA temp_store = MEMORY")
         try database.execute("PRAGMA synchronous = \(configuration.synchronous)")
+        // After a large transaction, SQLite shortens the log when it overwrites the log from its beginning.
+        // The log then has a new salt, so the check of its length does not expect the removed pages.
+        try database.execute("PRAGMA journal_size_limit = \(2 * 4_096 * configuration.logLimit)")
         // On macOS, only these settings make the drive write its cache.
         try database.execute("PRAGMA fullfsync = ON")
         try database.execute("PRAGMA checkpoint_fullfsync = ON")
