@@ -140,7 +140,10 @@ struct BatchTests {
                 )
             }
             func page(after id: Int, size: Int) throws -> [Int] {
-                try tables.records(in: nil, scope: nil, after: id, size: size).map(\.id)
+                var search = MessageSearch(previous: id, sizeLimit: size)
+                try search.read(tables)
+                #expect(search.isOver)
+                return search.records.map(\.id)
             }
             #expect(try page(after: 0, size: 100_000) == [1, 2])
             #expect(try page(after: 2, size: 100_000) == [3])
@@ -148,6 +151,25 @@ struct BatchTests {
             #expect(try page(after: 3, size: 100_000) == [4])
             #expect(try page(after: 3, size: 10_000) == [4])
             #expect(try page(after: 4, size: 100_000) == [5])
+        }
+    }
+
+    @Test func `a search that finds few messages reads the file in steps`() throws {
+        try self.withTables { tables in
+            let batch = self.batch(tables)
+            for _ in 0..<2_500 {
+                _ = try batch.send(
+                    NewMessage(url: "app://work", details: nil, lane: DurablePolicies.commonLane)
+                )
+            }
+            try tables.database.execute("UPDATE waybill_messages SET state = 1 WHERE id = 1500")
+            var search = MessageSearch(state: .underway)
+            var steps: [[Int]] = []
+            while !search.isOver {
+                try search.read(tables)
+                steps.append([search.previous] + search.records.map(\.id))
+            }
+            #expect(steps == [[1_000], [2_000, 1_500], [2_500, 1_500]])
         }
     }
 

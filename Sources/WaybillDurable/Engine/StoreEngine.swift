@@ -232,6 +232,9 @@ actor StoreEngine: LoopBound {
         }
     }
 
+    /// The number of rows after which a long query lets other work of the store have its turn.
+    static let rowsPerTurn = 1_000
+
     /// The wait before work that could not be written is tried again.
     private static let retryPause = Duration.milliseconds(500)
 

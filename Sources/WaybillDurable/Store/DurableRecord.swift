@@ -93,31 +93,28 @@ extension DurableStore {
         after previous: Int = 0,
         limit: Int = 1_000
     ) async throws -> [DurableRecord] {
-        try await self.page(in: state, matching: pattern, id: id, after: previous, limit: limit)
+        try await self.messages(
+            MessageSearch(
+                state: state,
+                scope: self.scope(of: pattern),
+                id: id,
+                previous: previous,
+                limit: limit
+            )
+        )
     }
 
-    /// Returns messages in the file, at most `limit`, whose JSON has at most `size` bytes.
-    ///
-    /// The first message is returned even if it alone is larger.
-    func page(
-        in state: DurableRecord.State?,
-        matching pattern: String?,
-        id: Int?,
-        after previous: Int,
-        limit: Int,
-        size: Int = MessageDetails.sizeLimit
-    ) async throws -> [DurableRecord] {
-        let scope = try self.scope(of: pattern)
-        return try await self.engine.perform { batch in
-            try batch.tables.records(
-                in: state,
-                scope: scope,
-                id: id,
-                after: previous,
-                limit: limit,
-                size: size
-            )
+    /// Returns the messages that a search finds; other work of the store has its turn between its steps.
+    func messages(_ search: MessageSearch) async throws -> [DurableRecord] {
+        var search = search
+        while !search.isOver {
+            search = try await self.engine.perform { [search] batch in
+                var search = search
+                try search.read(batch.tables)
+                return search
+            }
         }
+        return search.records
     }
 
     /// Returns dead letters, in the order in which they were sent.
@@ -163,41 +160,59 @@ extension DurableRecord {
     }
 }
 
-extension StoreTables {
-    /// Returns the messages whose URLs a table matches, at most `limit`, whose JSON has at most `size` bytes.
+/// A search for messages in the file, which reads the file in steps.
+struct MessageSearch: Sendable {
+    /// The state of the messages; nil for all states.
+    var state: DurableRecord.State?
+    /// The table that matches the URLs of the messages; nil for all URLs.
+    var scope: RouteTable<Void>?
+    /// The number of one message; nil for all messages.
+    var id: Int?
+    /// The number of the last message that the search has read.
+    var previous = 0
+    /// The maximum number of messages.
+    var limit = Int.max
+    /// The maximum size of the messages as JSON, in bytes.
     ///
-    /// The first message is returned even if it alone is larger.
-    func records(
-        in state: DurableRecord.State?,
-        scope: RouteTable<Void>?,
-        id: Int? = nil,
-        after previous: Int = 0,
-        limit: Int = .max,
-        size limitOfSize: Int = MessageDetails.sizeLimit
-    ) throws(DurableError) -> [DurableRecord] {
+    /// The first message is found even if it alone is larger.
+    var sizeLimit = MessageDetails.sizeLimit
+    /// The messages that were found.
+    var records: [DurableRecord] = []
+    /// Whether the search has found all messages, or has reached a limit.
+    var isOver = false
+    /// The size of the messages that were found, as JSON.
+    var size = 0
+
+    /// Reads the next rows.
+    mutating func read(_ tables: StoreTables) throws(DurableError) {
         // SQLite evaluates a condition that does not depend on rows first, and does not read a table that the
-        // condition excludes.
-        let statement = try self.database.prepare(
+        // condition excludes. The values of messages in another state are not read.
+        let statement = try tables.database.prepare(
             """
-            SELECT id, url, state, attempts, sent, due, order_key, NULL, failure, details FROM waybill_messages
-            WHERE ?3 IS NOT 3 AND id BETWEEN ?1 AND ?2 AND (?3 IS NULL OR state = ?3)
+            SELECT id, url, state, attempts, sent, due, order_key, NULL, failure,
+            iif(?3 IS NULL OR state = ?3, details, NULL) FROM waybill_messages
+            WHERE ?3 IS NOT 3 AND id BETWEEN ?1 AND ?2
             UNION ALL SELECT id, url, 3, attempts, sent, died, order_key, code, failure, details FROM waybill_dead
-            WHERE (?3 IS NULL OR ?3 = 3) AND id BETWEEN ?1 AND ?2 ORDER BY id
+            WHERE (?3 IS NULL OR ?3 = 3) AND id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?4
             """
         )
-        var records: [DurableRecord] = []
-        var size = 0
-        let first = max(min(previous, .max - 1) + 1, id ?? .min)
+        var rows = 0
+        let first = max(min(self.previous, .max - 1) + 1, self.id ?? .min)
         try statement.forEachRow(
-            [first, id ?? .max, state?.number],
-            while: records.count < limit && size <= limitOfSize
+            [first, self.id ?? .max, self.state?.number, StoreEngine.rowsPerTurn],
+            while: self.records.count < self.limit && self.size <= self.sizeLimit
         ) {
+            rows += 1
+            self.previous = statement.int(0)
+            let state = statement.int(2)
             let url = statement.text(1) ?? ""
-            guard scope?.canRoute(url) ?? true else { return }
+            guard self.state.map({ $0.number == state }) ?? true, self.scope?.canRoute(url) ?? true else {
+                return
+            }
             let record = DurableRecord(
-                id: statement.int(0),
+                id: self.previous,
                 url: url,
-                state: DurableRecord.State.numbered.first { $0.number == statement.int(2) } ?? .waiting,
+                state: DurableRecord.State.numbered.first { $0.number == state } ?? .waiting,
                 attempts: statement.int(3),
                 sent: statement.int(4),
                 time: statement.int(5),
@@ -206,10 +221,12 @@ extension StoreTables {
                 failure: statement.text(8),
                 details: statement.text(9)
             )
-            size += record.sizeOfJSON
-            if size <= limitOfSize || records.isEmpty { records.append(record) }
+            self.size += record.sizeOfJSON
+            if self.size <= self.sizeLimit || self.records.isEmpty { self.records.append(record) }
         }
-        return records
+        self.isOver =
+            rows < StoreEngine.rowsPerTurn || self.previous == .max
+            || self.records.count >= self.limit || self.size > self.sizeLimit
     }
 }
 #endif

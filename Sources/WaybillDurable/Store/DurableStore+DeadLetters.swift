@@ -78,9 +78,6 @@ extension DurableStore {
         try await self.engine.perform { batch in try batch.tables.problems() }
     }
 
-    /// The number of dead letters after which other work of the store has its turn.
-    private static let page = 1_000
-
     /// Calls a closure for each dead letter, and returns the number of dead letters.
     private func forEachDeadLetter(
         matching pattern: String?,
@@ -92,12 +89,13 @@ extension DurableStore {
         var first: Int? = id ?? .min
         while let start = first {
             let (found, last) = try await self.engine.perform { batch in
+                let limit = StoreEngine.rowsPerTurn
                 var (rows, found, last) = (0, 0, start)
                 // The values of the letters may need much memory, so they are not read.
                 let select = try batch.tables.database.prepare(
-                    "SELECT id, url FROM waybill_dead WHERE id BETWEEN ? AND ? ORDER BY id LIMIT \(Self.page)"
+                    "SELECT id, url FROM waybill_dead WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?"
                 )
-                try select.forEachRow([start, id ?? .max]) { () throws(DurableError) in
+                try select.forEachRow([start, id ?? .max, limit]) { () throws(DurableError) in
                     (rows, last) = (rows + 1, select.int(0))
                     let url = select.text(1) ?? ""
                     guard scope?.canRoute(url) ?? true else { return }
@@ -105,7 +103,7 @@ extension DurableStore {
                     try body(last, url, batch)
                     found += 1
                 }
-                return (found, rows == Self.page && last < .max ? last : nil)
+                return (found, rows == limit && last < .max ? last : nil)
             }
             count += found
             first = last.map { $0 + 1 }

@@ -64,13 +64,15 @@ extension MessageBus {
             try add("statistics") { _ in try await store.statistics() }
             try add("messages") { message in
                 let size = 4 << 20
-                let page = try await store.page(
-                    in: try message.argument("state"),
-                    matching: try message.argument("matching"),
-                    id: try message.argument("id"),
-                    after: try message.parameters.value("after") ?? 0,
-                    limit: min(1_000, try message.parameters.value("limit") ?? 100),
-                    size: size
+                let page = try await store.messages(
+                    MessageSearch(
+                        state: try message.argument("state"),
+                        scope: store.scope(of: try message.argument("matching")),
+                        id: try message.argument("id"),
+                        previous: try message.parameters.value("after") ?? 0,
+                        limit: min(1_000, try message.parameters.value("limit") ?? 100),
+                        sizeLimit: size
+                    )
                 )
                 return page.map { $0.shortened(to: size) }
             }
