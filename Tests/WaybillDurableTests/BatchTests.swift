@@ -19,11 +19,14 @@ struct BatchTests {
     private func batch(
         _ tables: StoreTables,
         _ policies: DurablePolicies = DurablePolicies(),
-        lanes: Lanes = Lanes()
+        lanes: Lanes = Lanes(),
+        sizeLimit: Int = .max
     ) -> Batch {
-        Batch(
+        var configuration = DurableStore.Configuration()
+        configuration.sizeLimit = sizeLimit
+        return Batch(
             tables,
-            settings: StoreSettings(configuration: DurableStore.Configuration(), policies: policies),
+            settings: StoreSettings(configuration: configuration, policies: policies),
             lanes: lanes,
             numbers: MessageNumbers(after: 1),
             figures: StoreFigures(),
@@ -151,6 +154,25 @@ struct BatchTests {
             #expect(try page(after: 3, size: 100_000) == [4])
             #expect(try page(after: 3, size: 10_000) == [4])
             #expect(try page(after: 4, size: 100_000) == [5])
+        }
+    }
+
+    @Test func `a transaction that fills the file and fails does not make later sends fail`() throws {
+        try self.withTables { tables in
+            try tables.run("BEGIN IMMEDIATE")
+            let batch = self.batch(tables, sizeLimit: 1_000_000)
+            let message = NewMessage(url: "app://work", details: nil, lane: DurablePolicies.commonLane)
+            let result = batch.attemptProgram {
+                try tables.database.execute("CREATE TABLE texts (text TEXT)")
+                try tables.database.execute(
+                    "INSERT INTO texts VALUES (?)",
+                    String(repeating: "x", count: 2_000_000)
+                )
+                return try tables.database.withStoreAccess { try batch.send(message) }
+            }
+            #expect(throws: DurableError.self) { try result.get() }
+            #expect(throws: Never.self) { try batch.send(message) }
+            try tables.run("COMMIT")
         }
     }
 

@@ -77,6 +77,8 @@ final class Batch {
                 return value
             } catch {
                 (self.lanes, self.numbers, self.begun) = (lanes, numbers, begun)
+                // The rows that have filled the file are possibly gone.
+                self.forgetSize()
                 if self.tables.database.isInTransaction {
                     try self.tables.run("ROLLBACK TO program")
                     try self.tables.run("RELEASE program")
