@@ -1,4 +1,5 @@
 #if Durable
+import Logging
 import Testing
 import Waybill
 import WaybillDurable
@@ -267,6 +268,40 @@ import WaybillTestSupport
             await store.isIdle()
             #expect(seen.entries == [42])
         }
+    }
+
+    /// A result whose encoding sends another value to the return URL.
+    private struct Interrupted: Encodable, Sendable {
+        let message: Message
+
+        func encode(to encoder: any Encoder) throws {
+            _ = self.message.sendReturn(7)
+            try "the completion".encode(to: encoder)
+        }
+    }
+
+    @Test func `a value that is sent to the return URL during the commit of a completion is dropped`()
+        async throws
+    {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        let log = Journal<String>()
+        var configuration = DurableStore.Configuration()
+        configuration.logger = Logger(label: "returns") { _ in JournalLogHandler(journal: log) }
+        let store = try await DurableStore(path, configuration: configuration)
+        let bus = MessageBus(configuration: .quiet)
+        let seen = Journal<String>()
+        try bus.register("app://order/pay") { message in
+            try await message.complete { _ in Interrupted(message: message) }
+        }
+        try bus.register("app://home/receipt") { seen.add(try $0.payload(as: String.self)) }
+        try await bus.attach(store)
+        try await store.send("app://order/pay#app://home/receipt")
+        await store.isIdle()
+        #expect(seen.entries == ["the completion"])
+        #expect(await eventually { log.entries.contains { $0.contains("is dropped") } })
+        await store.close()
+        await bus.shutDown()
     }
 
     @Test func `a message that was not delivered by a store cannot be completed`() async throws {

@@ -91,16 +91,18 @@ final class DurableAttempt: MessageSource {
     func sendReturn(_ value: any Sendable, to url: String, headers: [String: String]) {
         let returned = Result { () throws(RoutingError) in try self.encode(value, for: url, headers: headers)
         }
-        let end = self.state.withLock { state in
+        let (end, isCompleted) = self.state.withLock { state in
             if state.end == nil { state.returned = returned }
-            return state.end
+            return (state.end, state.isCompleted)
         }
         switch end {
-        case .handled: self.sendAfterEnd(returned, to: url)
+        case .handled where !isCompleted: self.sendAfterEnd(returned, to: url)
         case .failed: self.logDroppedValue(to: url, because: "the attempt to handle the message has failed")
-        case nil: break
+        default: if isCompleted { self.logDroppedValue(to: url, because: Self.completedReason) }
         }
     }
+
+    private static let completedReason = "the result of the completion is sent instead"
 
     /// Sends a value to the return URL after the handler has returned.
     private func sendAfterEnd(_ returned: Result<NewMessage, RoutingError>, to url: String) {
@@ -163,7 +165,17 @@ final class DurableAttempt: MessageSource {
     var hasEnded: Bool { self.state.withLock { $0.end != nil } }
 
     /// Records that a transaction has completed the message.
-    func noteCompletion() { self.state.withLock { $0.isCompleted = true } }
+    ///
+    /// - Parameters:
+    ///   - url: The return URL.
+    ///   - hasSent: Whether the transaction has sent the value of `sendReturn` to the return URL.
+    func noteCompletion(to url: String?, sendingReturned hasSent: Bool) {
+        let isDropped = self.state.withLock { state in
+            state.isCompleted = true
+            return state.returned != nil && !hasSent
+        }
+        if isDropped, let url { self.logDroppedValue(to: url, because: Self.completedReason) }
+    }
 
     private func end(_ error: RoutingError, by policy: DurablePolicy, stopsDelivery: Bool = false) {
         if self.state.withLock({ $0.isCompleted }) {

@@ -48,10 +48,11 @@ extension Message {
             )
         }
         let (returnURL, headers) = (self.returnURL, self.headers)
-        let value = try await attempt.engine.performTransaction { transaction, batch in
+        let (value, hasSent) = try await attempt.engine.performTransaction { transaction, batch in
             let value = try body(transaction)
+            let sent = try attempt.returned
             let returned =
-                try attempt.returned
+                try sent
                 ?? returnURL.map { try attempt.encode(value, for: $0, headers: headers) }
             // The closure possibly ignored the failure of a statement that rolled the transaction back. The
             // deletion of the message would then be a commit by itself.
@@ -66,9 +67,9 @@ extension Message {
                         + "timeout of its policy has passed, so nothing was written"
                 )
             }
-            return value
+            return (value, sent != nil)
         }
-        attempt.noteCompletion()
+        attempt.noteCompletion(to: returnURL, sendingReturned: hasSent)
         self.declineReturn()
         return value
     }
