@@ -514,6 +514,32 @@ import WaybillTestSupport
         await bus.shutDown()
     }
 
+    @Test func `an outcome that fails as a whole neither completes the message nor loses its value`()
+        async throws
+    {
+        let path = temporaryPath()
+        defer { removeStore(path) }
+        let log = Journal<String>()
+        var configuration = DurableStore.Configuration()
+        configuration.logger = Logger(label: "outcomes") { _ in JournalLogHandler(journal: log) }
+        let store = try await DurableStore(path, configuration: configuration)
+        try await store.engine.perform { batch in
+            try batch.tables.database.execute(
+                "CREATE TRIGGER refusal BEFORE INSERT ON waybill_messages WHEN NEW.url = 'app://home' "
+                    + "BEGIN SELECT RAISE(ABORT, 'refused'); END"
+            )
+        }
+        let bus = MessageBus(configuration: .quiet)
+        try bus.register("app://order") { _ in 42 }
+        try await bus.attach(store)
+        try await store.send("app://order#app://home", order: "one")
+        try await store.send("app://order", order: "one")
+        #expect(await eventually { log.entries.contains { $0.contains("was not written") } })
+        #expect(try await store.messages().map(\.state) == [.underway, .behind])
+        await store.close()
+        await bus.shutDown()
+    }
+
     @Test func `the reply's value is sent to the return URL as a durable message`() async throws {
         try await withStore { store, bus in
             let seen = Journal<Int>()

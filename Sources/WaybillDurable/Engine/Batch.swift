@@ -62,9 +62,7 @@ final class Batch {
     /// Runs code of the program in a savepoint, so that its failure affects no other work of the batch.
     func attemptProgram<Value>(_ body: () throws -> Value) -> Result<Value, any Error> {
         self.attempt {
-            try self.tables.run("SAVEPOINT program")
-            let (lanes, numbers, begun) = (self.lanes, self.numbers, self.begun)
-            do {
+            try self.inSavepoint {
                 let limit = self.settings.configuration.transactionLimit
                 let value = try self.tables.database.withProgramAccess(limit: limit) {
                     let value = try body()
@@ -73,18 +71,28 @@ final class Batch {
                     return value
                 }
                 try self.checkTransaction()
-                try self.tables.run("RELEASE program")
                 return value
-            } catch {
-                (self.lanes, self.numbers, self.begun) = (lanes, numbers, begun)
-                // The rows that have filled the file are possibly gone.
-                self.forgetSize()
-                if self.tables.database.isInTransaction {
-                    try self.tables.run("ROLLBACK TO program")
-                    try self.tables.run("RELEASE program")
-                }
-                throw error
             }
+        }
+    }
+
+    /// Runs work whose changes are all undone if it throws.
+    private func inSavepoint<Value>(_ body: () throws -> Value) throws -> Value {
+        try self.tables.run("SAVEPOINT work")
+        let (lanes, numbers, begun) = (self.lanes, self.numbers, self.begun)
+        do {
+            let value = try body()
+            try self.tables.run("RELEASE work")
+            return value
+        } catch {
+            (self.lanes, self.numbers, self.begun) = (lanes, numbers, begun)
+            // The rows that have filled the file are possibly gone.
+            self.forgetSize()
+            if self.tables.database.isInTransaction {
+                try self.tables.run("ROLLBACK TO work")
+                try self.tables.run("RELEASE work")
+            }
+            throw error
         }
     }
 
@@ -169,11 +177,17 @@ extension Batch {
     }
 
     /// Deletes a handled message, and sends its value to the return URL; false if the attempt was over.
-    func complete(_ message: BegunMessage, returning value: NewMessage?) throws(DurableError) -> Bool {
-        guard try self.tables.delete(message.id, attempt: message.attempts) else { return false }
-        try self.follow(message.order)
-        if let value { _ = try self.send(value, isFollowUp: true) }
-        return true
+    func complete(_ message: BegunMessage, returning value: NewMessage?) throws -> Bool {
+        // Most messages have only this statement, so they need no savepoint.
+        if message.order == nil, value == nil {
+            return try self.tables.delete(message.id, attempt: message.attempts)
+        }
+        return try self.inSavepoint {
+            guard try self.tables.delete(message.id, attempt: message.attempts) else { return false }
+            try self.follow(message.order)
+            if let value { _ = try self.send(value, isFollowUp: true) }
+            return true
+        }
     }
 
     /// Ends an attempt that failed: the message waits for the next attempt, or becomes a dead letter.
@@ -181,7 +195,7 @@ extension Batch {
         _ message: BegunMessage,
         with error: RoutingError,
         by policy: DurablePolicy
-    ) throws(DurableError) {
+    ) throws {
         let due = StoreClock.adding(policy.backoff.delay(after: message.attempts), to: self.now)
         let isExpired = message.expires.map { $0 <= due } ?? false
         if error.isPermanent || isExpired || message.attempts >= policy.attempts {
@@ -205,10 +219,14 @@ extension Batch {
     }
 
     /// Moves a message to the dead letters.
-    func kill(_ message: BegunMessage, with error: RoutingError) throws(DurableError) {
-        try self.tables.bury(message, code: "\(error.code)", failure: "\(error)", at: self.now)
-        guard try self.tables.delete(message.id, attempt: message.attempts) else { return }
-        try self.follow(message.order)
+    func kill(_ message: BegunMessage, with error: RoutingError) throws {
+        let isDead = try self.inSavepoint {
+            try self.tables.bury(message, code: "\(error.code)", failure: "\(error)", at: self.now)
+            guard try self.tables.delete(message.id, attempt: message.attempts) else { return false }
+            try self.follow(message.order)
+            return true
+        }
+        guard isDead else { return }
         self.logAfterCommit(
             "a durable message is now a dead letter",
             metadata: [
@@ -227,7 +245,7 @@ extension Batch {
     }
 
     /// Begins the attempts that are due, as many as the limits of the lanes permit.
-    func beginDue() throws(DurableError) {
+    func beginDue() throws {
         for lane in self.lanes.due(at: self.now) {
             // The policy of the lane has possibly changed.
             self.addLane(lane)
