@@ -103,10 +103,11 @@ public final class DurableTransaction {
         return try batch.tables.database.withStoreAccess { try batch.send(message) }
     }
 
-    /// Calls a closure with the connection of SQLite, for a library such as GRDB.
+    /// Calls a closure with the connection of SQLite, for calls of SQLite's C library.
     ///
     /// The connection is valid until the closure returns. The closure must not end the transaction, close the
-    /// connection, or keep a reference to it.
+    /// connection, or keep a reference to it. It must not replace the connection's authorizer, progress
+    /// handler or WAL hook, which the store uses.
     ///
     /// - Parameter body: A closure that receives the connection, a `sqlite3 *`.
     /// - Returns: The result of the closure.
