@@ -27,9 +27,7 @@ struct BatchTests {
         return Batch(
             tables,
             settings: StoreSettings(configuration: configuration, policies: policies),
-            lanes: lanes,
-            numbers: MessageNumbers(after: 1),
-            figures: StoreFigures(),
+            state: StoreState(lanes: lanes, numbers: MessageNumbers(after: 1)),
             at: 1_000
         )
     }
@@ -48,10 +46,10 @@ struct BatchTests {
             let first = self.batch(tables)
             let message = NewMessage(url: "app://work", details: nil, lane: DurablePolicies.commonLane)
             for _ in 0..<2_500 { _ = try first.send(message) }
-            first.lanes.hasBegun = true
+            first.state.lanes.hasBegun = true
             var policies = DurablePolicies()
             try policies.add(DurablePolicy(concurrency: 3), for: "app://**")
-            var lanes = first.lanes
+            var lanes = first.state.lanes
             // The page of 64 messages that reaches the limit of 1,000 messages is moved as a whole.
             for remaining in [1_476, 452] {
                 let batch = self.batch(tables, policies, lanes: lanes)
@@ -59,13 +57,13 @@ struct BatchTests {
                 #expect(try self.count(in: DurablePolicies.commonLane, of: tables) == remaining)
                 #expect(batch.begun.allSatisfy { $0.lane != DurablePolicies.commonLane })
                 // The next batch is due at once.
-                #expect(batch.lanes.wakeTime.map { $0 <= 1_000 } == true)
-                lanes = batch.lanes
+                #expect(batch.state.lanes.wakeTime.map { $0 <= 1_000 } == true)
+                lanes = batch.state.lanes
             }
             let last = self.batch(tables, policies, lanes: lanes)
             try last.beginDue()
             #expect(try self.count(in: DurablePolicies.commonLane, of: tables) == 0)
-            #expect(last.lanes.inFlight == 3)
+            #expect(last.state.lanes.inFlight == 3)
             try tables.run("COMMIT")
         }
     }
@@ -82,11 +80,11 @@ struct BatchTests {
             )
             let batch = self.batch(tables)
             try batch.recover()
-            #expect(batch.lanes.wakeTime == 3)
-            #expect(batch.lanes.due(at: 1_000) == ["policy:a", "\u{FFFD}"])
+            #expect(batch.state.lanes.wakeTime == 3)
+            #expect(batch.state.lanes.due(at: 1_000) == ["policy:a", "\u{FFFD}"])
             // No policy has these lanes, so the messages that can be found move to the common lane.
             try batch.beginDue()
-            #expect(batch.lanes.due(at: 1_000) == [DurablePolicies.commonLane])
+            #expect(batch.state.lanes.due(at: 1_000) == [DurablePolicies.commonLane])
         }
     }
 

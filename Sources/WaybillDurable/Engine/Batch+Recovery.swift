@@ -11,7 +11,7 @@ extension Batch {
     ///
     /// If the store is already closing, the next process recovers the messages.
     func recover() throws {
-        if self.lanes.hasEnded { return }
+        if self.state.lanes.hasEnded { return }
         let database = self.tables.database
         var interrupted: [(message: BegunMessage, interruptions: Int)] = []
         let select = try database.prepare(
@@ -42,7 +42,7 @@ extension Batch {
             )
         }
         try self.findLanes()
-        self.lanes.hasBegun = true
+        self.state.lanes.hasBegun = true
     }
 
     /// Adds each lane in which messages wait, by a query that jumps from one lane to the next in the index.
@@ -60,7 +60,7 @@ extension Batch {
         try select.forEachRow {
             let lane = select.text(0) ?? ""
             self.addLane(lane)
-            if let due = select.optionalAmount(1) { self.lanes.wait(in: lane, until: due) }
+            if let due = select.optionalAmount(1) { self.state.lanes.wait(in: lane, until: due) }
         }
     }
 }

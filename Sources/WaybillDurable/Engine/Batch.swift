@@ -5,18 +5,14 @@ internal import WaybillRouting
 
 /// A transaction of the file, in which the engine performs all work that has arrived.
 ///
-/// A batch exists on the thread of the engine, from BEGIN to COMMIT. The batch contains copies of the lanes
-/// (the queues of messages) and of the message numbers. The engine takes over the changed copies after the
-/// commit.
+/// A batch exists on the thread of the engine, from BEGIN to COMMIT. The batch changes a copy of the engine's
+/// state, which the engine takes over after the commit.
 final class Batch {
     let tables: StoreTables
     /// The time of the store's clock at which the batch began.
     let now: Int
     let settings: StoreSettings
-    /// The statistics of the store before this batch.
-    let figures: StoreFigures
-    var lanes: Lanes
-    private(set) var numbers: MessageNumbers
+    var state: StoreState
     /// The messages whose attempts begin after the transaction has been committed.
     private(set) var begun: [BegunMessage] = []
     /// The errors that are logged after the commit.
@@ -27,19 +23,10 @@ final class Batch {
     var schedulesChanged = false
     private var isFull: Bool?
 
-    init(
-        _ tables: StoreTables,
-        settings: StoreSettings,
-        lanes: Lanes,
-        numbers: MessageNumbers,
-        figures: StoreFigures,
-        at now: Int
-    ) {
+    init(_ tables: StoreTables, settings: StoreSettings, state: StoreState, at now: Int) {
         self.tables = tables
         self.settings = settings
-        self.lanes = lanes
-        self.numbers = numbers
-        self.figures = figures
+        self.state = state
         self.now = now
         // If the previous commit failed, its failure has already been reported, so discard it.
         _ = tables.database.takeFailure()
@@ -79,13 +66,13 @@ final class Batch {
     /// Runs work whose changes are all undone if it throws.
     private func inSavepoint<Value>(_ body: () throws -> Value) throws -> Value {
         try self.tables.run("SAVEPOINT work")
-        let (lanes, numbers, begun) = (self.lanes, self.numbers, self.begun)
+        let (state, begun) = (self.state, self.begun)
         do {
             let value = try body()
             try self.tables.run("RELEASE work")
             return value
         } catch {
-            (self.lanes, self.numbers, self.begun) = (lanes, numbers, begun)
+            (self.state, self.begun) = (state, begun)
             // The rows that have filled the file are possibly gone.
             self.forgetSize()
             if self.tables.database.isInTransaction {
@@ -134,22 +121,22 @@ extension Batch {
             return DurableReceipt(id: id, isDuplicate: true)
         }
         if !isFollowUp { try self.checkSize() }
-        let id = try self.numbers.next(in: self.tables)
+        let id = try self.state.numbers.next(in: self.tables)
         self.addLane(lane)
         var state = DurableRecord.State.waiting
         if let order = message.order, try self.tables.hasMessage(inOrder: order) {
             state = .behind
-        } else if message.delay <= .zero, self.lanes.takeSlot(in: lane, at: self.now) {
+        } else if message.delay <= .zero, self.state.lanes.takeSlot(in: lane, at: self.now) {
             state = .underway
         } else {
-            self.lanes.wait(in: lane, until: StoreClock.adding(message.delay, to: self.now))
+            self.state.lanes.wait(in: lane, until: StoreClock.adding(message.delay, to: self.now))
         }
         do throws(DurableError) {
             try self.tables.insert(message, as: state, id: id, at: self.now)
         } catch {
             // The program may catch the error and commit the other parts of its transaction, so undo the
             // change of the lane.
-            if state == .underway { self.lanes.freeSlot(in: lane) }
+            if state == .underway { self.state.lanes.freeSlot(in: lane) }
             throw error
         }
         if let key = message.key {
@@ -208,7 +195,7 @@ extension Batch {
         let attempts = message.attempts
         if try self.tables.retry(message, in: lane, at: due, attempts: attempts, failure: "\(error)") {
             self.addLane(lane)
-            self.lanes.wait(in: lane, until: due)
+            self.state.lanes.wait(in: lane, until: due)
         }
     }
 
@@ -241,15 +228,15 @@ extension Batch {
         self.addLane(lane)
         // The next message of the order possibly has a delay, so read the next time of the lane from the
         // file.
-        self.lanes.wait(in: lane, until: try self.tables.nextDue(of: lane) ?? self.now)
+        self.state.lanes.wait(in: lane, until: try self.tables.nextDue(of: lane) ?? self.now)
     }
 
     /// Begins the attempts that are due, as many as the limits of the lanes permit.
     func beginDue() throws {
-        for lane in self.lanes.due(at: self.now) {
+        for lane in self.state.lanes.due(at: self.now) {
             // The policy of the lane has possibly changed.
             self.addLane(lane)
-            let slots = self.lanes.freeSlots(in: lane)
+            let slots = self.state.lanes.freeSlots(in: lane)
             guard slots > 0, let messages = try self.messagesToBegin(in: lane, limit: slots) else { continue }
             var begun = 0
             for var message in messages {
@@ -268,7 +255,7 @@ extension Batch {
                     begun += 1
                 }
             }
-            self.lanes.begin(begun, in: lane, nextDue: try self.tables.nextDue(of: lane))
+            self.state.lanes.begin(begun, in: lane, nextDue: try self.tables.nextDue(of: lane))
         }
     }
 
@@ -299,7 +286,7 @@ extension Batch {
             if current == lane { continue }
             try self.tables.move(message.id, to: current)
             self.addLane(current)
-            self.lanes.wait(in: current, until: self.now)
+            self.state.lanes.wait(in: current, until: self.now)
             count += 1
         }
         return count
@@ -307,7 +294,7 @@ extension Batch {
 
     /// Adds a lane if it does not exist, and sets its limit to the limit of its current policy.
     func addLane(_ lane: String) {
-        self.lanes.setLimit(self.settings.policies.concurrency(of: lane), of: lane)
+        self.state.lanes.setLimit(self.settings.policies.concurrency(of: lane), of: lane)
     }
 
     /// Makes the next send read the file's size again, because earlier sends have possibly reached the limit.
@@ -335,19 +322,14 @@ extension Batch {
     }
 }
 
-/// The statistics of a store since it was opened.
-struct StoreFigures {
-    private(set) var attempts = 0
-    private(set) var commits = 0
-    private(set) var commitTime = Duration.zero
-
-    /// Adds a committed batch; the duration of the commit is nil if the batch has written nothing.
-    mutating func add(begun attempts: Int, commit duration: Duration?) {
-        self.attempts += attempts
-        guard let duration else { return }
-        self.commits += 1
-        self.commitTime += duration
-    }
+/// The state in memory that belongs to the committed content of the file.
+struct StoreState {
+    /// The queues of messages.
+    var lanes = Lanes()
+    var numbers = MessageNumbers(after: 0)
+    var schedules = ScheduleTable()
+    /// The attempts and commits since the store was opened; the counts of messages are 0.
+    var statistics = DurableStatistics()
 }
 
 /// The numbers of messages, none of which is used twice.

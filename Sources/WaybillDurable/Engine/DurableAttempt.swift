@@ -212,8 +212,8 @@ final class DurableAttempt: MessageSource {
     ) {
         self.engine.enqueue(
             StoreWork(mustSucceed: true) { batch in
-                batch.lanes.freeSlot(in: self.message.lane)
-                if stopsDelivery { batch.lanes.hasEnded = true }
+                batch.state.lanes.freeSlot(in: self.message.lane)
+                if stopsDelivery { batch.state.lanes.hasEnded = true }
                 let result = batch.attempt { if !isCompleted { try write(batch) } }
                 return {
                     guard case .failure(let error) = result else { return }

@@ -24,11 +24,8 @@ actor StoreEngine: LoopBound {
     private var lock: StoreLock?
     /// The ID of the file, by which other processes know the store.
     private var id = ""
-    private var lanes = Lanes()
-    private var numbers = MessageNumbers(after: 0)
+    private var state = StoreState()
     private var clock = StoreClock(notBefore: 0)
-    private var schedules = ScheduleTable()
-    private var figures = StoreFigures()
     private var timer: ScheduledTimer?
     /// Whether the last batch failed and left outcomes; only the first of several failures is logged.
     private var isRetrying = false
@@ -104,8 +101,8 @@ actor StoreEngine: LoopBound {
         let reserved = try tables.value("next") ?? 1
         self.clock = StoreClock(notBefore: try tables.lastTime())
         try database.execute("COMMIT")
-        self.numbers = MessageNumbers(after: reserved)
-        self.schedules = try ScheduleTable(database)
+        self.state.numbers = MessageNumbers(after: reserved)
+        self.state.schedules = try ScheduleTable(database)
         self.tables = tables
     }
 
@@ -134,16 +131,8 @@ actor StoreEngine: LoopBound {
     /// Performs work in one transaction, and returns the index of the work that was rejected because it
     /// rolled the transaction back; nil when the batch is over.
     private func commit(_ works: [StoreWork], to tables: StoreTables) -> Int? {
-        let batch = Batch(
-            tables,
-            settings: self.settings.value,
-            lanes: self.lanes,
-            numbers: self.numbers,
-            figures: self.figures,
-            at: self.clock.now()
-        )
+        let batch = Batch(tables, settings: self.settings.value, state: self.state, at: self.clock.now())
         var results: [StoreWork.Completion] = []
-        var schedules = self.schedules
         let commits = tables.database.commits
         let logPages = tables.database.logPages
         do {
@@ -160,13 +149,15 @@ actor StoreEngine: LoopBound {
                     return index
                 }
             }
-            try schedules.fire(in: batch)
+            try batch.fireSchedules()
             try batch.beginDue()
             let begin = ContinuousClock.now
             try tables.run("COMMIT")
             let hasChanges = tables.database.commits != commits
-            self.figures.add(begun: batch.begun.count, commit: hasChanges ? ContinuousClock.now - begin : nil)
+            batch.state.statistics.attempts += batch.begun.count
             if hasChanges {
+                batch.state.statistics.commits += 1
+                batch.state.statistics.commitTime += Int((ContinuousClock.now - begin) / .microseconds(1))
                 self.lock?.noteCommit(pages: tables.database.logPages)
                 if tables.database.hasMoved {
                     let message = "\(tables.database.path) was deleted or replaced while it was open"
@@ -177,7 +168,7 @@ actor StoreEngine: LoopBound {
             self.fail(works, with: error as? DurableError ?? .unexpected(error))
             return nil
         }
-        (self.lanes, self.numbers, self.schedules) = (batch.lanes, batch.numbers, schedules)
+        self.state = batch.state
         self.isRetrying = false
         let logLimit = self.settings.value.configuration.logLimit
         // A transaction that has written many pages also waits for the copy of these pages, so that the sends
@@ -250,8 +241,9 @@ actor StoreEngine: LoopBound {
     private func armTimer() {
         self.timer?.cancel()
         self.timer = nil
-        guard self.lanes.isDelivering else { return }
-        guard let due = [self.lanes.wakeTime, self.schedules.next].compactMap(\.self).min() else { return }
+        guard self.state.lanes.isDelivering,
+            let due = [self.state.lanes.wakeTime, self.state.schedules.next].compactMap(\.self).min()
+        else { return }
         // The store's clock is the wall clock, which somebody may set forward while the timer waits. Wait for
         // a minute at most.
         let pause = min(max(0, due - self.clock.now()), 60_000)
@@ -311,11 +303,11 @@ extension StoreEngine {
     }
 
     /// Whether no attempt is underway, and all outcomes of attempts have been written.
-    private var isDrained: Bool { self.lanes.inFlight == 0 && !self.inbox.hasOutcomes }
+    private var isDrained: Bool { self.state.lanes.inFlight == 0 && !self.inbox.hasOutcomes }
 
     /// Stops new attempts, waits for the attempts that are underway, and closes the file.
     func close(drainingFor limit: Duration) async {
-        self.lanes.hasEnded = true
+        self.state.lanes.hasEnded = true
         // Keep the timer. When the disk was full, the timer tries again to write the outcomes of attempts.
         if !self.isDrained, self.tables != nil {
             await withCheckedContinuation { continuation in
@@ -339,7 +331,7 @@ extension StoreEngine {
     /// Closes the file, and returns the work that the caller must reject.
     private func stop(with error: DurableError) -> [StoreWork] {
         self.timer?.cancel()
-        self.lanes.hasEnded = true
+        self.state.lanes.hasEnded = true
         if let tables, error.code == .closed {
             try? self.writeEnd(to: tables)
             // The write-ahead log still exists. If the process ends before the file is closed, the next
@@ -359,7 +351,7 @@ extension StoreEngine {
     private func writeEnd(to tables: StoreTables) throws(DurableError) {
         try tables.run("BEGIN IMMEDIATE")
         try tables.set("clock", to: self.clock.now())
-        if self.lanes.hasBegun { try tables.releaseAll(by: self.settings.value.policies) }
+        if self.state.lanes.hasBegun { try tables.releaseAll(by: self.settings.value.policies) }
         try tables.run("COMMIT")
     }
 

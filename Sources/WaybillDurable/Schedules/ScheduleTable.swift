@@ -4,7 +4,7 @@ internal import WaybillRouting
 
 /// The schedules of a store, and the next time at which one of them sends a message.
 ///
-/// The engine copies this value for each batch, and keeps the copy when the batch has been committed.
+/// The table is a part of the ``StoreState``.
 struct ScheduleTable {
     /// The first time at which a schedule sends a message; nil if the store has no schedules.
     private(set) var next: Int?
@@ -37,13 +37,13 @@ struct ScheduleTable {
     /// Sends the messages of the due schedules, and writes their next times in the same transaction.
     ///
     /// While the store is not attached to a bus, no messages are sent.
-    mutating func fire(in batch: Batch) throws(DurableError) {
+    fileprivate mutating func fire(in batch: Batch) throws(DurableError) {
         let lead = max(0, batch.now - StoreClock.wallTime)
         // Read the time again when the wall clock was set forward.
         if batch.schedulesChanged || lead < self.lead - 1_000 {
             try self.readNext(batch.tables.database, lead: lead)
         }
-        guard batch.lanes.isDelivering, let next, next <= batch.now else { return }
+        guard batch.state.lanes.isDelivering, let next, next <= batch.now else { return }
         let database = batch.tables.database
         let select = try database.prepare(
             "SELECT name, url, details, rule, zone, misfire, next FROM waybill_schedules WHERE next <= ?"
@@ -93,6 +93,16 @@ struct ScheduleTable {
             try update.run(following, entry.name)
         }
         try self.readNext(database, lead: lead)
+    }
+}
+
+extension Batch {
+    /// Sends the messages of the due schedules.
+    func fireSchedules() throws(DurableError) {
+        // The table changes other parts of the state while it fires.
+        var schedules = self.state.schedules
+        try schedules.fire(in: self)
+        self.state.schedules = schedules
     }
 }
 

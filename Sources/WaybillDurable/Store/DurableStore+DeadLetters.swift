@@ -65,7 +65,7 @@ extension DurableStore {
     /// - Throws: ``DurableError``.
     public func statistics() async throws -> DurableStatistics {
         try await self.engine.perform { batch in
-            try batch.tables.statistics(of: batch.figures, at: batch.now)
+            try batch.tables.complete(batch.state.statistics, at: batch.now)
         }
     }
 
@@ -118,7 +118,7 @@ extension Batch {
         let lane = self.settings.policies.lane(ofStored: url)
         self.addLane(lane)
         let isBehind = try self.tables.revive(id, in: lane, at: self.now)
-        if !isBehind { self.lanes.wait(in: lane, until: self.now) }
+        if !isBehind { self.state.lanes.wait(in: lane, until: self.now) }
     }
 }
 
@@ -160,26 +160,23 @@ extension StoreTables {
         return isBehind
     }
 
-    fileprivate func statistics(
-        of figures: StoreFigures,
+    /// Adds the content of the file to statistics.
+    fileprivate func complete(
+        _ statistics: DurableStatistics,
         at now: Int
     ) throws(DurableError) -> DurableStatistics {
         func number(_ sql: String) throws(DurableError) -> Int? {
             try self.database.prepare(sql).first { $0.optionalAmount(0) }
         }
-        return DurableStatistics(
-            waiting: try number("SELECT count(*) FROM waybill_messages WHERE state <> 1") ?? 0,
-            underway: try number("SELECT count(*) FROM waybill_messages WHERE state = 1") ?? 0,
-            dead: try number("SELECT count(*) FROM waybill_dead") ?? 0,
-            schedules: try number("SELECT count(*) FROM waybill_schedules") ?? 0,
-            oldestAge: try number("SELECT sent FROM waybill_messages ORDER BY id LIMIT 1").map {
-                max(0, now - $0)
-            },
-            size: try self.usedSize(),
-            attempts: figures.attempts,
-            commits: figures.commits,
-            commitTime: Int(figures.commitTime / .microseconds(1))
-        )
+        var statistics = statistics
+        statistics.waiting = try number("SELECT count(*) FROM waybill_messages WHERE state <> 1") ?? 0
+        statistics.underway = try number("SELECT count(*) FROM waybill_messages WHERE state = 1") ?? 0
+        statistics.dead = try number("SELECT count(*) FROM waybill_dead") ?? 0
+        statistics.schedules = try number("SELECT count(*) FROM waybill_schedules") ?? 0
+        let oldest = try number("SELECT sent FROM waybill_messages ORDER BY id LIMIT 1")
+        statistics.oldestAge = oldest.map { max(0, now - $0) }
+        statistics.size = try self.usedSize()
+        return statistics
     }
 }
 #endif
