@@ -153,12 +153,8 @@ final class DurableAttempt: MessageSource {
         for url: String,
         headers: [String: String]
     ) throws(RoutingError) -> NewMessage {
-        try NewMessage(
-            url: url,
-            details: MessageDetails(headers: headers, payload: value, answers: self.message.id)
-                .encoded(for: url),
-            lane: self.engine.settings.value.policies.lane(of: url)
-        )
+        let details = MessageDetails(headers: headers, payload: value, answers: self.message.id)
+        return try NewMessage(url, details, by: self.engine.settings.value.policies)
     }
 
     /// Whether the attempt is over.

@@ -75,29 +75,24 @@ public struct DurableReceiver: Middleware {
         guard !number.isEmpty else {
             throw RoutingError(.invalidParameter, url: url, message: "the header \(Self.header) is empty")
         }
-        var headers = message.headers
-        headers[Self.header] = nil
-        // Without the prefix, a peer could make messages of this process wait for its own messages.
-        let order = headers.removeValue(forKey: Self.orderHeader).map { "\(Self.header) \($0)" }
-        let lifetime = headers.removeValue(forKey: Self.lifetimeHeader).flatMap { Int($0) }
-        try await self.store.send(
-            NewMessage(
-                url: url,
-                details: MessageDetails(
-                    parameters: message.parameters.passedValues,
-                    headers: headers,
-                    payload: message.rawPayload,
-                    answers: message.correlationID.map { Int(truncatingIfNeeded: $0.rawValue) },
-                    isExternal: true
-                ).encoded(for: url),
-                lane: self.store.engine.settings.value.policies.lane(of: url),
-                // The key is twice in the file, so the prefix that separates it from local keys is short.
-                key: "\u{1}\(number)",
-                keyLifetime: self.memory,
-                order: order,
-                lifetime: lifetime.map { .milliseconds($0) }
-            )
+        var details = MessageDetails(
+            parameters: message.parameters.passedValues,
+            headers: message.headers,
+            payload: message.rawPayload,
+            answers: message.correlationID.map { Int(truncatingIfNeeded: $0.rawValue) },
+            isExternal: true
         )
+        details.headers[Self.header] = nil
+        let order = details.headers.removeValue(forKey: Self.orderHeader)
+        let lifetime = details.headers.removeValue(forKey: Self.lifetimeHeader).flatMap { Int($0) }
+        var stored = try NewMessage(url, details, by: self.store.engine.settings.value.policies)
+        // The key is twice in the file, so the prefix that separates it from local keys is short.
+        stored.key = "\u{1}\(number)"
+        stored.keyLifetime = self.memory
+        // Without the prefix, a peer could make messages of this process wait for its own messages.
+        stored.order = order.map { "\(Self.header) \($0)" }
+        stored.lifetime = lifetime.map { .milliseconds($0) }
+        try await self.store.send(stored)
         return ()
     }
 }

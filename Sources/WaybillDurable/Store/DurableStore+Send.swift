@@ -55,20 +55,12 @@ extension DurableStore {
         order: String? = nil,
         lifetime: Duration? = nil
     ) async throws -> DurableReceipt {
-        try await self.send(
-            NewMessage(
-                url: url,
-                details: MessageDetails(
-                    parameters: parameters,
-                    headers: headers.merging(self.engine.settings.senderHeaders) { own, _ in own }
-                ).encoded(for: url),
-                lane: self.engine.settings.value.policies.lane(of: url),
-                key: key,
-                delay: after,
-                order: order,
-                lifetime: lifetime
-            )
-        )
+        let settings = self.engine.settings
+        let headers = headers.merging(settings.senderHeaders) { own, _ in own }
+        let details = MessageDetails(parameters: parameters, headers: headers)
+        var message = try NewMessage(url, details, by: settings.value.policies)
+        (message.key, message.delay, message.order, message.lifetime) = (key, after, order, lifetime)
+        return try await self.send(message)
     }
 
     @discardableResult

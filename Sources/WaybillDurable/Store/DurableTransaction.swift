@@ -88,18 +88,10 @@ public final class DurableTransaction {
         lifetime: Duration? = nil
     ) throws -> DurableReceipt {
         let batch = try self.current()
-        let message = try NewMessage(
-            url: url,
-            details: MessageDetails(
-                parameters: parameters,
-                headers: headers.merging(self.senderHeaders) { own, _ in own }
-            ).encoded(for: url),
-            lane: batch.settings.policies.lane(of: url),
-            key: key,
-            delay: after,
-            order: order,
-            lifetime: lifetime
-        )
+        let headers = headers.merging(self.senderHeaders) { own, _ in own }
+        let details = MessageDetails(parameters: parameters, headers: headers)
+        var message = try NewMessage(url, details, by: batch.settings.policies)
+        (message.key, message.delay, message.order, message.lifetime) = (key, after, order, lifetime)
         return try batch.tables.database.withStoreAccess { try batch.send(message) }
     }
 

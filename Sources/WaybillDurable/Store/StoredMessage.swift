@@ -21,6 +21,15 @@ struct NewMessage: Sendable {
     var lifetime: Duration?
 }
 
+extension NewMessage {
+    /// Creates a message with encoded details, in the lane of its URL.
+    init(_ url: String, _ details: MessageDetails, by policies: DurablePolicies) throws(RoutingError) {
+        self.url = url
+        self.details = try details.encoded(for: url)
+        self.lane = try policies.lane(of: url)
+    }
+}
+
 /// The parts of a message other than its URL, which are one column of the file.
 struct MessageDetails: Sendable {
     var parameters: [String: any Sendable] = [:]
