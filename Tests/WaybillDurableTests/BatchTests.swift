@@ -26,7 +26,7 @@ struct BatchTests {
         configuration.sizeLimit = sizeLimit
         return Batch(
             tables,
-            settings: StoreSettings(configuration: configuration, policies: policies),
+            settings: StoreSettings(configuration, policies: policies),
             state: StoreState(lanes: lanes, numbers: MessageNumbers(after: 1)),
             at: 1_000
         )

@@ -44,7 +44,7 @@ final class DurableAttempt: MessageSource {
     func run(on bus: MessageBus) async {
         // No handler has begun, so the attempt does not count.
         guard bus.isOpen else { return self.release() }
-        let policy = self.engine.settings.value.policies.policy(of: self.message.url)
+        let policy = self.engine.settings.policies.policy(of: self.message.url)
         do throws(RoutingError) {
             let details = try MessageDetails(decoding: self.message.details, for: self.message.url)
             try await self.route(details, on: bus, by: policy)
@@ -120,7 +120,7 @@ final class DurableAttempt: MessageSource {
     }
 
     private func logDroppedValue(to url: String, because reason: String) {
-        self.engine.settings.value.configuration.logger.warning(
+        self.engine.settings.configuration.logger.warning(
             "the value for the return URL of a durable message is dropped",
             metadata: ["url": "\(self.message.url)", "return": "\(url)", "reason": "\(reason)"]
         )
@@ -154,7 +154,7 @@ final class DurableAttempt: MessageSource {
         headers: [String: String]
     ) throws(RoutingError) -> NewMessage {
         let details = MessageDetails(headers: headers, payload: value, answers: self.message.id)
-        return try NewMessage(url, details, by: self.engine.settings.value.policies)
+        return try NewMessage(url, details, by: self.engine.settings.policies)
     }
 
     /// Whether the attempt is over.
@@ -175,7 +175,7 @@ final class DurableAttempt: MessageSource {
 
     private func end(_ error: RoutingError, by policy: DurablePolicy, stopsDelivery: Bool = false) {
         if self.state.withLock({ $0.isCompleted }) {
-            self.engine.settings.value.configuration.logger.warning(
+            self.engine.settings.configuration.logger.warning(
                 "the handler of a durable message failed after it had completed the message",
                 metadata: ["url": "\(self.message.url)", "error": "\(error)"]
             )
@@ -213,7 +213,7 @@ final class DurableAttempt: MessageSource {
                 let result = batch.attempt { if !isCompleted { try write(batch) } }
                 return {
                     guard case .failure(let error) = result else { return }
-                    self.engine.settings.value.configuration.logger.error(
+                    self.engine.settings.configuration.logger.error(
                         "the outcome of a durable message was not written; the next process handles it again",
                         metadata: ["url": "\(self.message.url)", "error": "\(error)"]
                     )

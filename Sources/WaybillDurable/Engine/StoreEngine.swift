@@ -18,7 +18,7 @@ internal import WaybillRouting
 /// ```
 actor StoreEngine: LoopBound {
     nonisolated let eventLoop: EventLoop
-    nonisolated let settings: SharedSettings
+    private nonisolated let currentSettings: Locked<StoreSettings>
     private nonisolated let inbox: StoreInbox
     private var tables: StoreTables?
     private var lock: StoreLock?
@@ -31,9 +31,9 @@ actor StoreEngine: LoopBound {
     private var isRetrying = false
     private var drainWaiters: [CheckedContinuation<Void, Never>] = []
 
-    init(settings: SharedSettings, on eventLoop: EventLoop) {
+    init(_ configuration: DurableStore.Configuration, on eventLoop: EventLoop) {
         self.eventLoop = eventLoop
-        self.settings = settings
+        self.currentSettings = Locked(StoreSettings(configuration))
         self.inbox = StoreInbox()
     }
 
@@ -55,7 +55,7 @@ actor StoreEngine: LoopBound {
             let message = "the path \(path.debugDescription) has a zero byte; choose another path"
             throw DurableError(.unavailable, message: message)
         }
-        let configuration = self.settings.value.configuration
+        let configuration = self.settings.configuration
         // A test's file system has no folder for a lock file. If opening fails, `lock` is released after the
         // database has been closed, and unlocks the file.
         let lock = configuration.vfs == nil ? try StoreLock(path) : nil
@@ -72,7 +72,7 @@ actor StoreEngine: LoopBound {
     }
 
     private func openDatabase(_ path: String, checkedBy lock: StoreLock?) throws(DurableError) {
-        let configuration = self.settings.value.configuration
+        let configuration = self.settings.configuration
         let database = try Database(path, vfs: configuration.vfs)
         // Set the exclusive mode before WAL mode. SQLite then keeps the index of the write-ahead log in
         // memory, and no other process can write.
@@ -106,6 +106,18 @@ actor StoreEngine: LoopBound {
         self.tables = tables
     }
 
+    nonisolated var settings: StoreSettings { self.currentSettings.withLock { $0 } }
+
+    /// Replaces the settings, unless the closure throws.
+    nonisolated func updateSettings<Failure: Error>(
+        _ body: (StoreSettings) throws(Failure) -> StoreSettings
+    ) throws(Failure) {
+        // The previous settings are released when the lock is free again.
+        _ = try self.currentSettings.withLock { settings throws(Failure) in
+            Swift.exchange(&settings, with: try body(settings))
+        }
+    }
+
     /// The reason why the store accepts no work; nil while the store accepts work.
     nonisolated var closingError: DurableError? { self.inbox.closingError }
 
@@ -131,7 +143,7 @@ actor StoreEngine: LoopBound {
     /// Performs work in one transaction, and returns the index of the work that was rejected because it
     /// rolled the transaction back; nil when the batch is over.
     private func commit(_ works: [StoreWork], to tables: StoreTables) -> Int? {
-        let batch = Batch(tables, settings: self.settings.value, state: self.state, at: self.clock.now())
+        let batch = Batch(tables, settings: self.settings, state: self.state, at: self.clock.now())
         var results: [StoreWork.Completion] = []
         let commits = tables.database.commits
         let logPages = tables.database.logPages
@@ -170,12 +182,12 @@ actor StoreEngine: LoopBound {
         }
         self.state = batch.state
         self.isRetrying = false
-        let logLimit = self.settings.value.configuration.logLimit
+        let logLimit = self.settings.configuration.logLimit
         // A transaction that has written many pages also waits for the copy of these pages, so that the sends
         // after it do not wait.
         if tables.database.logPages - logPages >= logLimit { self.checkpoint(tables) }
         for (message, metadata) in batch.errors {
-            self.settings.value.configuration.logger.error(message, metadata: metadata)
+            self.settings.configuration.logger.error(message, metadata: metadata)
         }
         for result in results { result() }
         if let bus = self.settings.bus { for message in batch.begun { self.deliver(message, to: bus) } }
@@ -198,7 +210,7 @@ actor StoreEngine: LoopBound {
             for work in works where !work.mustSucceed { work.reject(error) }
             if !retried.isEmpty, !self.isRetrying {
                 self.isRetrying = true
-                self.settings.value.configuration.logger.error(
+                self.settings.configuration.logger.error(
                     "a durable store could not write the outcomes of attempts and tries again",
                     metadata: ["outcomes": "\(retried.count)", "error": "\(error)"]
                 )
@@ -207,7 +219,7 @@ actor StoreEngine: LoopBound {
             self.runBatch(after: Self.retryPause)
             return
         }
-        self.settings.value.configuration.logger.critical(
+        self.settings.configuration.logger.critical(
             "a durable store has stopped; open the file again after the cause is removed",
             metadata: ["error": "\(error)"]
         )
@@ -282,16 +294,16 @@ extension StoreEngine {
             let message = "the store is already attached to a bus: open another file for another bus"
             throw DurableError(.alreadyAttached, message: message)
         }
-        try self.settings.updatePolicies { policies throws(RoutingError) in
-            policies = try policies.with(configuration)
+        try self.updateSettings { settings throws(RoutingError) in
+            let policies = try settings.policies.with(configuration)
+            return StoreSettings(settings.configuration, policies: policies, bus: bus)
         }
-        self.settings.bus = bus
         self.enqueue(
             StoreWork(mustSucceed: true) { batch in
                 let result = batch.attempt { try batch.recover() }
                 return {
                     if case .failure(let error) = result {
-                        self.settings.value.configuration.logger.error(
+                        self.settings.configuration.logger.error(
                             "the messages of an earlier process could not be recovered",
                             metadata: ["error": "\(error)"]
                         )
@@ -339,7 +351,7 @@ extension StoreEngine {
             self.lock?.mark(.closed)
         }
         self.tables = nil
-        self.settings.bus = nil
+        self.updateSettings { StoreSettings($0.configuration, policies: $0.policies) }
         self.resumeDrainWaiters()
         return self.inbox.close(with: error)
     }
@@ -351,7 +363,7 @@ extension StoreEngine {
     private func writeEnd(to tables: StoreTables) throws(DurableError) {
         try tables.run("BEGIN IMMEDIATE")
         try tables.set("clock", to: self.clock.now())
-        if self.state.lanes.hasBegun { try tables.releaseAll(by: self.settings.value.policies) }
+        if self.state.lanes.hasBegun { try tables.releaseAll(by: self.settings.policies) }
         try tables.run("COMMIT")
     }
 

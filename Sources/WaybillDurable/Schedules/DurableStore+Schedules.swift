@@ -37,7 +37,7 @@ extension DurableStore {
         parameters: [String: any Sendable] = [:],
         misfire: DurableMisfire = .once
     ) async throws {
-        _ = try self.engine.settings.value.policies.lane(of: url)
+        _ = try self.engine.settings.policies.lane(of: url)
         let details = try MessageDetails(
             parameters: parameters,
             headers: ["waybill-schedule": name]

@@ -135,7 +135,7 @@ extension DurableStore {
     /// Returns a table with a pattern, to test which URLs match the pattern; nil if the pattern is nil.
     func scope(of pattern: String?) throws(RoutingError) -> RouteTable<Void>? {
         guard let pattern else { return nil }
-        return try self.engine.settings.value.policies.scope(of: pattern)
+        return try self.engine.settings.policies.scope(of: pattern)
     }
 }
 

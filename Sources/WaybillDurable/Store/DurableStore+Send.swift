@@ -58,7 +58,7 @@ extension DurableStore {
         let settings = self.engine.settings
         let headers = headers.merging(settings.senderHeaders) { own, _ in own }
         let details = MessageDetails(parameters: parameters, headers: headers)
-        var message = try NewMessage(url, details, by: settings.value.policies)
+        var message = try NewMessage(url, details, by: settings.policies)
         (message.key, message.delay, message.order, message.lifetime) = (key, after, order, lifetime)
         return try await self.send(message)
     }
@@ -98,8 +98,10 @@ extension DurableStore {
     /// - Throws: `invalidPattern`, or `conflict` if the pattern of another policy of the store matches the
     ///   same URLs.
     public func setPolicy(_ policy: DurablePolicy, for pattern: String) throws(RoutingError) {
-        try self.engine.settings.updatePolicies { policies throws(RoutingError) in
+        try self.engine.updateSettings { settings throws(RoutingError) in
+            var policies = settings.policies
             try policies.add(policy, for: pattern)
+            return StoreSettings(settings.configuration, policies: policies, bus: settings.bus)
         }
     }
 }

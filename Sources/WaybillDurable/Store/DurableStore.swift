@@ -40,7 +40,7 @@ public final class DurableStore: Sendable {
     public init(_ path: String, configuration: Configuration = Configuration()) async throws(DurableError) {
         self.engine =
             StoreHost.current?.makeEngine(configuration)
-            ?? StoreEngine(settings: SharedSettings(configuration), on: StoreEngine.makeEventLoop())
+            ?? StoreEngine(configuration, on: StoreEngine.makeEventLoop())
         try await self.engine.open(path)
     }
 
@@ -143,46 +143,24 @@ private final class AttachedStores: Sendable {
     }
 }
 
-/// The settings that a store's engine shares with the callers of the store.
-final class SharedSettings: Sendable {
-    private let settings: Locked<StoreSettings>
-    private let attachedBus = Locked<MessageBus?>(nil)
-
-    init(_ configuration: DurableStore.Configuration) {
-        self.settings = Locked(StoreSettings(configuration: configuration, policies: DurablePolicies()))
-    }
-
-    var value: StoreSettings { self.settings.withLock { $0 } }
-
-    /// The headers that the bus adds to messages of the calling task, so that the task's trace continues.
-    var senderHeaders: [String: String] { self.bus?.senderHeaders ?? [:] }
-
-    /// The bus that handles the messages, which only the engine sets; nil while no bus is attached.
-    var bus: MessageBus? {
-        get { self.attachedBus.withLock { $0 } }
-        set { _ = self.attachedBus.withLock { Swift.exchange(&$0, with: newValue) } }
-    }
-
-    /// Changes the policies, unless the closure throws.
-    func updatePolicies(
-        _ body: (inout DurablePolicies) throws(RoutingError) -> Void
-    ) throws(RoutingError) {
-        try self.settings.withLock { settings throws(RoutingError) in
-            var policies = settings.policies
-            try body(&policies)
-            settings = StoreSettings(configuration: settings.configuration, policies: policies)
-        }
-    }
-}
-
 /// The settings of a store at one moment, as an object, so that each message copies only a reference.
 final class StoreSettings: Sendable {
     let configuration: DurableStore.Configuration
     let policies: DurablePolicies
+    /// The bus that handles the messages; nil while no bus is attached.
+    let bus: MessageBus?
 
-    init(configuration: DurableStore.Configuration, policies: DurablePolicies) {
+    init(
+        _ configuration: DurableStore.Configuration,
+        policies: DurablePolicies = DurablePolicies(),
+        bus: MessageBus? = nil
+    ) {
         self.configuration = configuration
         self.policies = policies
+        self.bus = bus
     }
+
+    /// The headers that the bus adds to messages of the calling task, so that the task's trace continues.
+    var senderHeaders: [String: String] { self.bus?.senderHeaders ?? [:] }
 }
 #endif

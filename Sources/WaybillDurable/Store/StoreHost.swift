@@ -31,7 +31,7 @@ package struct StoreHost: Sendable {
         configuration.vfs = place.vfs
         // Each loss of power would be logged as a critical failure.
         configuration.logger = Logger(label: "waybill.durable") { _ in SwiftLogNoOpLogHandler() }
-        let engine = StoreEngine(settings: SharedSettings(configuration), on: place.eventLoop)
+        let engine = StoreEngine(configuration, on: place.eventLoop)
         place.atEnd { [weak engine] in engine?.abandon() }
         return engine
     }
