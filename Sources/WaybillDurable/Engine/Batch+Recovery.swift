@@ -13,15 +13,13 @@ extension Batch {
     func recover() throws {
         if self.state.lanes.hasEnded { return }
         let database = self.tables.database
-        var interrupted: [(message: BegunMessage, interruptions: Int)] = []
-        let select = try database.prepare(
+        // The values of the messages may need much memory, so they are not read.
+        let interrupted = try database.prepare(
             """
             SELECT id, url, lane, order_key, NULL, attempts, expires, sent, interruptions FROM waybill_messages
             WHERE state = 1 ORDER BY id
             """
-        )
-        // The values of the messages may need much memory, so they are not read.
-        try select.forEachRow { interrupted.append((BegunMessage(select), select.amount(8) + 1)) }
+        ).rows { (message: BegunMessage($0), interruptions: $0.amount(8) + 1) }
         let update = try database.prepare(
             "UPDATE waybill_messages SET state = 0, due = ?, interruptions = ?, lane = ? WHERE id = ?"
         )

@@ -76,15 +76,14 @@ struct StoreTables {
     /// These attempts do not count. A message with a single attempt stays underway, because its handler has
     /// possibly begun, and the next process makes the message a dead letter.
     func releaseAll(by policies: DurablePolicies) throws(DurableError) {
-        var released: [Int] = []
-        let select = try self.statement("SELECT id, url FROM waybill_messages WHERE state = 1")
-        try select.forEachRow {
-            if policies.policy(of: select.text(1) ?? "").attempts > 1 { released.append(select.int(0)) }
-        }
+        let underway = try self.statement("SELECT id, url FROM waybill_messages WHERE state = 1")
+            .rows { (id: $0.int(0), url: $0.text(1) ?? "") }
         let update = try self.statement(
             "UPDATE waybill_messages SET state = 0, attempts = attempts - 1 WHERE id = ?"
         )
-        for id in released { try update.run(id) }
+        for message in underway where policies.policy(of: message.url).attempts > 1 {
+            try update.run(message.id)
+        }
     }
 
     /// Copies a message whose attempt is underway to the table of dead letters.
@@ -145,9 +144,7 @@ struct StoreTables {
             WHERE lane = ? AND state = 0 AND due <= ? ORDER BY due, id LIMIT ?
             """
         )
-        var messages: [BegunMessage] = []
-        try select.forEachRow([lane, now, limit]) { messages.append(BegunMessage(select)) }
-        return messages
+        return try select.rows([lane, now, limit]) { BegunMessage($0) }
     }
 
     /// Returns the time at which the first waiting message of a lane is due; nil if no message waits.

@@ -34,6 +34,16 @@ final class Statement {
         return try self.step() ? column(self) : nil
     }
 
+    /// Runs the statement, and returns the value that a closure reads from each row.
+    func rows<Value>(
+        _ values: [any SQLBindable] = [],
+        _ read: (Statement) -> Value
+    ) throws(DurableError) -> [Value] {
+        var rows: [Value] = []
+        try self.forEachRow(values) { () throws(DurableError) in rows.append(read(self)) }
+        return rows
+    }
+
     /// Runs the statement, and calls a closure for each row until a condition is false.
     func forEachRow(
         _ values: [any SQLBindable] = [],

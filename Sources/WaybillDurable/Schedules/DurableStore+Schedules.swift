@@ -85,19 +85,15 @@ extension DurableStore {
             let select = try batch.tables.database.prepare(
                 "SELECT name, url, rule, zone, next FROM waybill_schedules ORDER BY name"
             )
-            var schedules: [DurableSchedule] = []
-            try select.forEachRow {
-                let zone = select.text(3).flatMap { $0.isEmpty ? nil : " \($0)" } ?? ""
-                schedules.append(
-                    DurableSchedule(
-                        name: select.text(0) ?? "",
-                        url: select.text(1) ?? "",
-                        rule: (select.text(2) ?? "") + zone,
-                        next: select.int(4)
-                    )
+            return try select.rows { row in
+                let zone = row.text(3).flatMap { $0.isEmpty ? nil : " \($0)" } ?? ""
+                return DurableSchedule(
+                    name: row.text(0) ?? "",
+                    url: row.text(1) ?? "",
+                    rule: (row.text(2) ?? "") + zone,
+                    next: row.int(4)
                 )
             }
-            return schedules
         }
     }
 }

@@ -48,18 +48,15 @@ struct ScheduleTable {
         let select = try database.prepare(
             "SELECT name, url, details, rule, zone, misfire, next FROM waybill_schedules WHERE next <= ?"
         )
-        var due: [Entry] = []
-        try select.forEachRow([batch.now]) {
-            due.append(
-                Entry(
-                    name: select.text(0) ?? "",
-                    url: select.text(1) ?? "",
-                    rule: select.text(3) ?? "",
-                    zone: select.text(4) ?? "",
-                    details: select.text(2),
-                    misfire: DurableMisfire(rawValue: select.text(5) ?? "") ?? .once,
-                    next: select.amount(6)
-                )
+        let due = try select.rows([batch.now]) { row in
+            Entry(
+                name: row.text(0) ?? "",
+                url: row.text(1) ?? "",
+                rule: row.text(3) ?? "",
+                zone: row.text(4) ?? "",
+                details: row.text(2),
+                misfire: DurableMisfire(rawValue: row.text(5) ?? "") ?? .once,
+                next: row.amount(6)
             )
         }
         let update = try database.prepare("UPDATE waybill_schedules SET next = ? WHERE name = ?")

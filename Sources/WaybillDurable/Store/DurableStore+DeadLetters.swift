@@ -135,8 +135,7 @@ extension StoreTables {
             FROM waybill_schedules WHERE typeof(next) NOT IN ('integer', 'real')
             """,
         ] {
-            let statement = try self.database.prepare(sql)
-            try statement.forEachRow { problems.append(statement.text(0) ?? "") }
+            problems += try self.database.prepare(sql).rows { $0.text(0) ?? "" }
         }
         return problems.filter { $0 != "ok" }
     }

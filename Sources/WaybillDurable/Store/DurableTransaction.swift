@@ -57,9 +57,7 @@ public final class DurableTransaction {
     public func query(_ sql: String, _ values: (any SQLBindable)...) throws(DurableError) -> [SQLRow] {
         let statement = try self.current().tables.database.prepare(sql)
         let columns = statement.columns
-        var rows: [SQLRow] = []
-        try statement.forEachRow(values) { rows.append(statement.row(columns)) }
-        return rows
+        return try statement.rows(values) { $0.row(columns) }
     }
 
     /// Sends a message in the transaction.
