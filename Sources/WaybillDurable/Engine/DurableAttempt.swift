@@ -43,7 +43,7 @@ final class DurableAttempt: MessageSource {
     /// Delivers the message to a handler, and puts the outcome into the inbox of the engine.
     func run(on bus: MessageBus) async {
         // No handler has begun, so the attempt does not count.
-        guard bus.isOpen else { return self.release() }
+        guard bus.isOpen else { return self.end(stopsDelivery: true) { try $0.release(self.message) } }
         let policy = self.engine.settings.policies.policy(of: self.message.url)
         do throws(RoutingError) {
             let details = try MessageDetails(decoding: self.message.details, for: self.message.url)
@@ -51,13 +51,15 @@ final class DurableAttempt: MessageSource {
             try self.endHandled()
         } catch  where error.code == .shutDown && !bus.isOpen {
             // The handler has possibly begun, so a message with a single attempt is not attempted again.
-            if policy.attempts > 1 {
-                self.release()
-            } else {
-                self.end(error, by: policy, stopsDelivery: true)
+            self.end(stopsDelivery: true) { batch in
+                if policy.attempts > 1 {
+                    try batch.release(self.message)
+                } else {
+                    try batch.fail(self.message, with: error, by: policy)
+                }
             }
         } catch {
-            self.end(error, by: policy)
+            self.end(after: error) { try $0.fail(self.message, with: error, by: policy) }
         }
     }
 
@@ -173,27 +175,21 @@ final class DurableAttempt: MessageSource {
         if isDropped, let url { self.logDroppedValue(to: url, because: Self.completedReason) }
     }
 
-    private func end(_ error: RoutingError, by policy: DurablePolicy, stopsDelivery: Bool = false) {
-        if self.state.withLock({ $0.isCompleted }) {
+    /// Ends an attempt whose handler has not returned, or has failed with an error.
+    private func end(
+        after error: RoutingError? = nil,
+        stopsDelivery: Bool = false,
+        _ write: @escaping @Sendable (Batch) throws -> Void
+    ) {
+        let isCompleted = self.state.withLock { state in
+            state.end = .failed
+            return state.isCompleted
+        }
+        if isCompleted, let error {
             self.engine.settings.configuration.logger.warning(
                 "the handler of a durable message failed after it had completed the message",
                 metadata: ["url": "\(self.message.url)", "error": "\(error)"]
             )
-        }
-        self.end(stopsDelivery: stopsDelivery) { batch in
-            try batch.fail(self.message, with: error, by: policy)
-        }
-    }
-
-    /// Ends the attempt, which does not count, because the bus has been shut down.
-    private func release() {
-        self.end(stopsDelivery: true) { batch in try batch.release(self.message) }
-    }
-
-    private func end(stopsDelivery: Bool = false, _ write: @escaping @Sendable (Batch) throws -> Void) {
-        let isCompleted = self.state.withLock { state in
-            state.end = .failed
-            return state.isCompleted
         }
         self.enqueueOutcome(isCompleted: isCompleted, stopsDelivery: stopsDelivery, write)
     }
