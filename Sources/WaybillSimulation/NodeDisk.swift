@@ -38,7 +38,7 @@ final class NodeDisk: @unchecked Sendable {
     nonisolated(nonsending) func holdingStores<Result>(
         _ body: nonisolated(nonsending) () async throws -> Result
     ) async rethrows -> Result {
-        try await StoreHost.$current.withValue(StoreHost { self.makePlace() }, operation: body)
+        try await StoreHost.$makePlace.withValue({ self.makePlace() }, operation: body)
     }
 
     private func makePlace() -> StoreHost.Place {

@@ -39,7 +39,7 @@ public final class DurableStore: Sendable {
     ///   `diskFull`, `inputOutput` or `corrupt`.
     public init(_ path: String, configuration: Configuration = Configuration()) async throws(DurableError) {
         self.engine =
-            StoreHost.current?.makeEngine(configuration)
+            StoreHost.makeEngine(configuration)
             ?? StoreEngine(configuration, on: StoreEngine.makeEventLoop())
         try await self.engine.open(path)
     }

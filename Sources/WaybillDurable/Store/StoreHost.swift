@@ -2,14 +2,11 @@
 internal import Logging
 package import WaybillEventLoop
 
-/// The process of a simulation in which a store is opened, instead of the process of the operating system.
+/// The process of a simulation in which stores are opened, instead of the process of the operating system.
 ///
 /// A store that is opened in a task with a host runs on a loop of the host and uses the host's disk. Opening
 /// a store reads one task-local value for that, and nothing else of a store asks for the host.
-package struct StoreHost: Sendable {
-    /// The host of the stores that the current task opens; nil in a program that does not simulate.
-    @TaskLocal package static var current: StoreHost?
-
+package enum StoreHost {
     /// The loop and the disk of one store.
     ///
     /// `atEnd` receives a closure that the host calls on the loop when the process ends.
@@ -17,16 +14,12 @@ package struct StoreHost: Sendable {
         eventLoop: EventLoop, vfs: String, atEnd: @Sendable (@escaping @Sendable () -> Void) -> Void
     )
 
-    private let makePlace: @Sendable () -> Place
+    /// Returns the place of a store that the current task opens; nil in a program that does not simulate.
+    @TaskLocal package static var makePlace: (@Sendable () -> Place)?
 
-    /// Creates a host.
-    ///
-    /// - Parameter makePlace: A closure that returns the place of a store, whenever one is opened.
-    package init(makePlace: @escaping @Sendable () -> Place) { self.makePlace = makePlace }
-
-    /// Creates the engine of a store that is opened in this host.
-    func makeEngine(_ configuration: DurableStore.Configuration) -> StoreEngine {
-        let place = self.makePlace()
+    /// Creates the engine of a store in the host of the current task; nil if the task has no host.
+    static func makeEngine(_ configuration: DurableStore.Configuration) -> StoreEngine? {
+        guard let place = self.makePlace?() else { return nil }
         var configuration = configuration
         configuration.vfs = place.vfs
         // Each loss of power would be logged as a critical failure.
