@@ -82,7 +82,7 @@ func say(_ line: String) {
             try transaction.query("SELECT number, count(*) AS count FROM effects GROUP BY number")
         }
         for row in rows { say("effect \(row["number"]?.int ?? 0) \(row["count"]?.int ?? 0)") }
-        for letter in try await store.deadLetters() { say("dead \(letter.url) \(letter.attempts)") }
+        for letter in try await store.messages(in: .dead) { say("dead \(letter.url) \(letter.attempts)") }
         say("done")
     }
 }

@@ -132,7 +132,7 @@ struct DurableReceiverTests {
             try await farBus.attach(far)
             await far.isIdle()
             #expect(seen.entries == Array(0..<10))
-            #expect(try await far.deadLetters().map(\.code) == ["deadlineExceeded"])
+            #expect(try await far.messages(in: .dead).map(\.code) == ["deadlineExceeded"])
         }
     }
 

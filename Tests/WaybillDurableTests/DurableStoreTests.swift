@@ -226,12 +226,12 @@ import WaybillTestSupport
             try await bus.attach(store)
             let receipt = try await store.send("app://mail/7")
             await store.isIdle()
-            let letter = try #require(try await store.deadLetters(matching: "app://mail/**").first)
+            let letter = try #require(try await store.messages(in: .dead, matching: "app://mail/**").first)
             #expect(letter.id == receipt.id)
             #expect(letter.url == "app://mail/7")
             #expect(letter.attempts == 2)
             #expect(letter.code == "handlerFailed")
-            #expect(try await store.deadLetters(matching: "app://other/**").isEmpty)
+            #expect(try await store.messages(in: .dead, matching: "app://other/**").isEmpty)
 
             works.withLock { $0 = true }
             #expect(try await store.retry(matching: "app://mail/:id") == 1)
@@ -246,10 +246,10 @@ import WaybillTestSupport
             try await bus.attach(store)
             let receipt = try await store.send("app://nobody")
             await store.isIdle()
-            #expect(try await store.deadLetters().map(\.code) == ["noRoute"])
+            #expect(try await store.messages(in: .dead).map(\.code) == ["noRoute"])
             #expect(try await store.drop(id: receipt.id + 1) == 0)
             #expect(try await store.drop(id: receipt.id) == 1)
-            #expect(try await store.deadLetters().isEmpty)
+            #expect(try await store.messages(in: .dead).isEmpty)
         }
     }
 
@@ -267,7 +267,7 @@ import WaybillTestSupport
             try await store.send("app://orders", parameters: ["order": OrderV1(id: 7)])
             try await store.send("app://invoice#app://receipts/take")
             await store.isIdle()
-            let letters = try await store.deadLetters()
+            let letters = try await store.messages(in: .dead)
             #expect(letters.map(\.attempts) == [1, 1])
             #expect(letters[0].failure?.contains("order") == true)
             for letter in letters {
@@ -345,7 +345,7 @@ import WaybillTestSupport
             try await store.send("app://step/2", order: "a")
             await store.isIdle()
             #expect(seen.entries == ["2"])
-            #expect(try await store.deadLetters().count == 1)
+            #expect(try await store.messages(in: .dead).count == 1)
         }
     }
 
@@ -371,7 +371,7 @@ import WaybillTestSupport
             try await Task.sleep(for: .milliseconds(20))
             try await bus.attach(store)
             await store.isIdle()
-            #expect(try await store.deadLetters().map(\.code) == ["deadlineExceeded"])
+            #expect(try await store.messages(in: .dead).map(\.code) == ["deadlineExceeded"])
         }
     }
 
@@ -386,7 +386,7 @@ import WaybillTestSupport
             try await store.send("app://slow")
             await store.isIdle()
             #expect(await eventually { cancellations.entries == [true, true] })
-            #expect(try await store.deadLetters().map(\.code) == ["deadlineExceeded"])
+            #expect(try await store.messages(in: .dead).map(\.code) == ["deadlineExceeded"])
         }
     }
 
@@ -566,7 +566,7 @@ import WaybillTestSupport
             try await bus.attach(store)
             try await store.send("app://export/all#home/receipt")
             await store.isIdle()
-            let dead = try #require(try await store.deadLetters().first)
+            let dead = try #require(try await store.messages(in: .dead).first)
             #expect(dead.code == "notTransferable" && dead.url == "app://export/all#home/receipt")
             #expect(dead.failure?.contains("more than 67108864 bytes") == true)
         }

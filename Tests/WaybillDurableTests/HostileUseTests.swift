@@ -196,7 +196,7 @@ import WaybillTestSupport
             try await bus.attach(store)
             await loop.shutDown()
             try await store.send("app://stopped")
-            #expect(await eventually { (try? await store.deadLetters().map(\.attempts)) == [2] })
+            #expect(await eventually { (try? await store.messages(in: .dead).map(\.attempts)) == [2] })
             try await store.send("app://other")
             #expect(await eventually { seen.entries == [1] })
         }
@@ -288,7 +288,7 @@ import WaybillTestSupport
             try await Task.sleep(for: .milliseconds(20))
             try await bus.attach(store)
             await store.isIdle()
-            #expect(try await store.deadLetters().map(\.attempts) == [0])
+            #expect(try await store.messages(in: .dead).map(\.attempts) == [0])
         }
     }
 
@@ -404,7 +404,7 @@ import WaybillTestSupport
             try await store.send("app://ship")
             await store.isIdle()
             #expect(attempts.entries == [1, 2])
-            #expect(try await store.deadLetters().count == 1)
+            #expect(try await store.messages(in: .dead).count == 1)
             #expect(try await store.transaction { try $0.query("SELECT * FROM orders").count } == 1)
         }
     }

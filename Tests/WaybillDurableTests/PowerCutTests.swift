@@ -151,7 +151,7 @@ struct LifeOfMessages {
         let rows = try await store.transaction { transaction in
             try transaction.query("SELECT number, count(*) AS count FROM effects GROUP BY number")
         }
-        let dead = try await store.deadLetters()
+        let dead = try await store.messages(in: .dead)
         let problems = try await store.check()
         await store.close()
         let counts = Dictionary(

@@ -96,7 +96,7 @@ import WaybillTestSupport
             let members = Set(expected)
             #expect(handled.entries.filter(members.contains) == expected, "order \(order), seed \(seed)")
         }
-        let dead = try await process.store.deadLetters().compactMap { letter in
+        let dead = try await process.store.messages(in: .dead).compactMap { letter in
             try Address(letter.url).segments.last.flatMap { Int($0) }
         }
         #expect(dead == model.dead, "seed \(seed)")

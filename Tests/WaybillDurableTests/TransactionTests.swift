@@ -173,7 +173,7 @@ import WaybillTestSupport
             #expect(seen.entries == ["7"])
             let rows = try await store.transaction { try $0.query("SELECT id FROM labels") }
             #expect(rows.count == 1)
-            #expect(try await store.deadLetters().isEmpty)
+            #expect(try await store.messages(in: .dead).isEmpty)
         }
     }
 

@@ -117,21 +117,6 @@ extension DurableStore {
         return search.records
     }
 
-    /// Returns dead letters, in the order in which they were sent.
-    ///
-    /// - Parameters:
-    ///   - pattern: The pattern of the messages' URLs; nil for all URLs.
-    ///   - limit: The maximum number of dead letters to return. The result is shorter if the JSON of
-    ///     more dead letters would have more than 64 MiB.
-    /// - Returns: The dead letters.
-    /// - Throws: `invalidPattern`; ``DurableError``.
-    public func deadLetters(
-        matching pattern: String? = nil,
-        limit: Int = 1_000
-    ) async throws -> [DurableRecord] {
-        try await self.messages(in: .dead, matching: pattern, limit: limit)
-    }
-
     /// Returns a table with a pattern, to test which URLs match the pattern; nil if the pattern is nil.
     func scope(of pattern: String?) throws(RoutingError) -> RouteTable<Void>? {
         guard let pattern else { return nil }
