@@ -88,7 +88,7 @@ extension CronCalendar {
 public enum DurableMisfire: String, Sendable {
     /// The message is sent once, however many times have passed.
     case once
-    /// No message is sent for times that passed more than a minute ago.
+    /// The message is sent once if the last of these times was at most a minute ago.
     case skip
     /// A message is sent for each time that has passed, at most 1,000.
     case each

@@ -17,10 +17,9 @@ extension DurableStore {
     /// Declares a schedule, which sends a durable message at each time of a rule.
     ///
     /// A program declares its schedules each time it starts. If the file already contains a schedule with
-    /// this name and rule, the schedule keeps its next time, unless the wall clock was set back by more than
-    /// an hour. A restart therefore neither duplicates nor loses a message. The message and the next time are
-    /// written in one commit. The schedules of a store send messages only while the store is attached to a
-    /// bus.
+    /// this name and rule, the schedule keeps its next time. A schedule stays in the file until
+    /// ``unschedule(_:)`` removes it. The schedules of a store send messages only while the store is attached
+    /// to a bus.
     ///
     /// - Parameters:
     ///   - name: The name of the schedule.

@@ -8,27 +8,13 @@ internal import WaybillRouting
 /// try bus.use(DurableReceiver(store), for: "app://billing/**")
 /// ```
 ///
-/// The sender's store keeps its message until the store of this process has committed the message. After
-/// that, the store of this process delivers the message. A message possibly arrives again because the reply
-/// was lost. The receiver recognizes such a message by the number of the sender's store and the number of the
-/// message, so that the message is handled once. Without a receiver, a durable message of another process is
-/// a normal call, and the reply of the handler completes the message.
+/// <doc:DurableMessages> describes how the two stores deliver a message together, which headers must reach
+/// this process, and how a program without a store sends a durable message. A message whose header
+/// `waybill-durable` is empty fails with `invalidParameter`.
 ///
-/// The header and the two headers that begin with `waybill-durable-` must reach this middleware. An HTTP
-/// gateway accepts only the headers in its configuration, so add all three there.
-///
-/// Any program can send a durable message to this process. The request needs the header `waybill-durable`
-/// with a text that the program uses for only one message. An empty text fails with `invalidParameter`. The
-/// reply means that the message is on disk.
-///
-/// In the store, the order key of such a message begins with `waybill-durable `, so that messages of this
-/// process never wait for messages of another process.
-///
-/// A publication of another process is never stored, because the publication goes to subscribers.
-///
-/// A durable message with a return URL is always a normal call, because its sender waits for the value. Such
-/// a message can overtake earlier messages with the same order key, which wait in the store of this process.
-/// The program must expose the routes for calls, as for other messages from other processes.
+/// A message with a return URL is always a normal call. A publication of another process is never stored,
+/// because the publication goes to subscribers. In the store, the order key of a message begins with
+/// `waybill-durable `, so that messages of this process never wait for messages of another process.
 ///
 /// The store delivers a message as a message of this process, so its ``/Waybill/Message/origin`` is then
 /// `local`. Add middlewares that check the origin or a token before the receiver.

@@ -24,10 +24,8 @@ public struct DurableReceipt: Sendable, Hashable {
 extension DurableStore {
     /// Sends a message, and returns when the message is on disk.
     ///
-    /// The store handles messages in the order in which they were sent, with two exceptions. Other messages
-    /// may overtake a message that is attempted again, and a message that waits because of its policy's limit
-    /// on concurrent attempts. Messages of one `order` do not overtake each other, until one of them becomes
-    /// a dead letter.
+    /// Other messages may overtake a message that is attempted again, and a message that waits because of its
+    /// policy's limit on concurrent attempts, unless the messages have the same `order`.
     ///
     /// - Parameters:
     ///   - url: The URL to which the message is sent. The fragment can be a return URL. The value of the
@@ -72,9 +70,9 @@ extension DurableStore {
     ///
     /// The rows that the closure writes and the messages that it sends take effect together, or not at all.
     ///
-    /// The closure runs on the thread of the store, and other sends wait until the closure returns. Keep the
-    /// closure short, and do not block in it. The store may run the closure again when another transaction of
-    /// the same commit fails, so the closure must have no effects outside of the transaction.
+    /// The closure runs on the thread of the store, and other sends wait until the closure returns, so do not
+    /// block in it. The store may run the closure again when another transaction of the same commit fails, so
+    /// the closure must have no effects outside of the transaction.
     ///
     /// - Parameter body: A closure that writes rows and sends messages. If the closure throws, nothing takes
     ///   effect.

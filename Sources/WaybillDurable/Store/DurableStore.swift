@@ -12,17 +12,12 @@ internal import WaybillRouting
 /// try await store.send("app://mail/receipt?order=7")
 /// ```
 ///
-/// The file is an SQLite database. A send returns when its message is on disk. A message can be sent to any
-/// route. When the handler returns, its message is completed. When the handler throws, the store calls the
-/// handler again, as the policy of the URL defines, until the message becomes a dead letter in the file.
+/// The file is an SQLite database, which only one store at a time can open. A handler may be called more than
+/// once for a message; <doc:DurableMessages> describes when, and how its effects happen once.
 ///
-/// A handler may be called more than once for a message, because the process may end after the handler has
-/// returned and before the completion is on disk. Rows that the handler writes with `message.complete` are
-/// written exactly once, together with the completion.
-///
-/// Only one store at a time can open a file. All methods can be called from any isolation. They wait without
-/// blocking a thread, because the store has its own thread for the file. In a simulation
-/// (`WaybillSimulation`), a store belongs to its node, and the store's file is in memory.
+/// All methods can be called from any isolation. They wait without blocking a thread, because the store has
+/// its own thread for the file. In a simulation (`WaybillSimulation`), a store belongs to its node, and the
+/// store's file is in memory.
 public final class DurableStore: Sendable {
     let engine: StoreEngine
 

@@ -32,7 +32,8 @@ public final class DurableTransaction {
     /// Runs an SQL statement.
     ///
     /// The statement can use all tables of the file, but it cannot change tables whose names begin with
-    /// `waybill_`. It cannot end the transaction, attach a database, or change settings.
+    /// `waybill_`. It cannot end the transaction, attach a database, or change settings except
+    /// `user_version` and `application_id`. It can read the schema and the settings.
     ///
     /// - Parameters:
     ///   - sql: One SQL statement, with a `?` for each value.

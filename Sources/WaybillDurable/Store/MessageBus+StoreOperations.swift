@@ -26,10 +26,9 @@ extension MessageBus {
     /// JSON of one message is larger, its `details` contain only the size of its values. If the store fails,
     /// the route fails with `refused` and the error message of the store.
     ///
-    /// Other processes reach these routes only if the program exposes the routes. A record contains the
-    /// values of its message, so expose the routes only to operators. To let operators read the store without
-    /// changing it, expose only `app://store/statistics`, `app://store/messages` and `app://store/schedules`.
-    /// The command `waybill store --connect` calls the exposed routes.
+    /// A record contains the values of its message, so expose the routes only to operators. To let operators
+    /// read the store without changing it, expose only `app://store/statistics`, `app://store/messages` and
+    /// `app://store/schedules`. The command `waybill store --connect` calls the exposed routes.
     ///
     /// The bus retains the store while the routes are registered. This method can be called from any thread,
     /// before or after `attach(_:)`.
