@@ -66,13 +66,15 @@ final class Batch {
     /// Runs work whose changes are all undone if it throws.
     private func inSavepoint<Value>(_ body: () throws -> Value) throws -> Value {
         try self.tables.run("SAVEPOINT work")
-        let (state, begun) = (self.state, self.begun)
+        // A copy of the array would make each append in the savepoint copy the whole array.
+        let (state, begun) = (self.state, self.begun.count)
         do {
             let value = try body()
             try self.tables.run("RELEASE work")
             return value
         } catch {
-            (self.state, self.begun) = (state, begun)
+            self.state = state
+            self.begun.removeLast(self.begun.count - begun)
             // The rows that have filled the file are possibly gone.
             self.forgetSize()
             if self.tables.database.isInTransaction {
