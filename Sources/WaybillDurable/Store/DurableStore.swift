@@ -48,9 +48,10 @@ public final class DurableStore: Sendable {
     /// Stops new attempts, waits for the attempts that are underway, and closes the file.
     ///
     /// If the disk is full, the method also waits until the results of ended attempts have been written. The
-    /// next process that opens the file handles the messages that have not been completed. Later calls of
-    /// the store fail with `closed`. A handler of a durable message must not await this method, because the
-    /// method waits for the handler, for at most the limit.
+    /// next process that opens the file handles the messages that have not been completed. If the only
+    /// attempt of a message was interrupted, the message becomes a dead letter. Later calls of the store fail
+    /// with `closed`. A handler of a durable message must not await this method, because the method waits for
+    /// the handler, for at most the limit.
     ///
     /// - Parameter limit: How long to wait for attempts and their results.
     public func close(drainingFor limit: Duration = .seconds(10)) async {
