@@ -18,10 +18,31 @@ extension Date: URLParameter {
         let form = Self.form(of: whole)
         guard form.drop(while: { $0 == "0" }) == "-00-00T00:00:00", form.utf8.count >= 19,
             ["Z", "+00", "+0000", "+00:00", "-00", "-0000", "-00:00"].contains(Self.form(of: zone)),
-            let date = try? Date.ISO8601FormatStyle().parse("\(whole)\(zone)")
+            let year = Int(whole.prefix { $0 != "-" }),
+            let date = try? Date.ISO8601FormatStyle()
+                .parse("\(year < Self.firstYear ? year + 2000 : year)\(whole.drop { $0 != "-" })\(zone)")
         else { return nil }
-        let seconds = date.timeIntervalSinceReferenceDate + (Double("0.\(fraction)") ?? 0)
+        var seconds = date.timeIntervalSinceReferenceDate + (Double("0.\(fraction)") ?? 0)
+        if year < Self.firstYear { seconds -= Self.secondsOf2000Years }
         self.init(timeIntervalSinceReferenceDate: seconds)
+    }
+
+    /// The year from which Foundation uses the Gregorian calendar, as ISO 8601 does for all years.
+    ///
+    /// The Gregorian calendar repeats after 400 years, so an earlier year is converted as the year that is
+    /// 2000 years later.
+    private static let firstYear = 1583
+    private static let start = Date(timeIntervalSinceReferenceDate: -152_672 * 86_400)
+    private static let secondsOf2000Years = 5 * 146_097 * 86_400.0
+
+    /// The point in time in ISO 8601; the date has no fraction of a second.
+    private var wholeSeconds: String {
+        let style = Date.ISO8601FormatStyle()
+        if self >= Self.start { return self.formatted(style) }
+        let text = self.addingTimeInterval(Self.secondsOf2000Years).formatted(style)
+        guard let year = Int(text.prefix { $0 != "-" }), year >= 2000 else { return self.formatted(style) }
+        let digits = "\(year - 2000)"
+        return String(repeating: "0", count: 4 - digits.count) + digits + text.drop { $0 != "-" }
     }
 
     /// Returns a text with 0 in place of each digit.
@@ -38,8 +59,8 @@ extension Date: URLParameter {
         let fraction = self.timeIntervalSinceReferenceDate - seconds
         // An infinite date has no text. A handler that receives `inf` rejects the parameter.
         guard fraction.isFinite else { return "\(seconds)" }
-        guard fraction != 0 else { return self.formatted(Date.ISO8601FormatStyle()) }
-        let whole = Date(timeIntervalSinceReferenceDate: seconds).formatted(Date.ISO8601FormatStyle())
+        let whole = Date(timeIntervalSinceReferenceDate: seconds).wholeSeconds
+        guard fraction != 0 else { return whole }
         var text = whole
         for (digits, unit) in [(3, 1e3), (6, 1e6), (9, 1e9)] {
             let count = "\(Int(min((fraction * unit).rounded(), unit - 1)))"

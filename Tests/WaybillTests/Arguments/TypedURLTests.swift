@@ -48,6 +48,17 @@ struct TypedURLTests {
         #expect(Date(urlParameter: text) == whole.addingTimeInterval(0.25))
     }
 
+    @Test(arguments: [
+        ("0001-01-01T00:00:00Z", -62_135_596_800.0), ("1000-02-28T23:59:59.500Z", -30_605_126_400.5),
+        ("1500-03-01T00:00:00Z", -14_826_672_000), ("1582-10-14T00:00:00Z", -12_219_379_200),
+        ("1582-12-31T23:59:59Z", -12_212_553_601), ("1583-01-01T00:00:00Z", -12_212_553_600),
+        ("0000-02-29T00:00:00Z", -62_162_121_600), ("9999-12-31T23:59:59Z", 253_402_300_799),
+    ])
+    func `a date has the Gregorian calendar in each year, as in ISO 8601`(text: String, seconds: Double) {
+        #expect(Date(urlParameter: text)?.timeIntervalSince1970 == seconds)
+        #expect(Date(timeIntervalSince1970: seconds).urlParameter == text)
+    }
+
     private struct OrderID: RawRepresentable, Hashable, Sendable {
         let rawValue: UUID
     }
