@@ -317,6 +317,18 @@ async def hostile(ports: dict[str, str]) -> None:
             for _ in range(2):
                 assert await failure(client.probe.trace(), 30) == "unreachable", name
             assert await failure(end(client.subscribe("app://news/*")), 30) == "unreachable", name
+    async with ProbeClient(f"tcp:127.0.0.1:{ports['half']}", request_size=2 << 20) as client:
+        assert await failure(send_much(client), 60) == "unreachable"
+        call = client.probe.trace()
+        for _ in range(2):
+            assert await failure(call, 30) == "unreachable"
+        call = client.probe.count(end=1)
+        assert await failure(end(call.progress()), 30) == "unreachable"
+        assert await failure(call, 30) == "unreachable"
+    async with ProbeClient(f"http://127.0.0.1:{ports['early']}") as client:
+        assert not await client.is_current()
+    async with ProbeClient(f"http://127.0.0.1:{ports['cut']}") as client:
+        assert await failure(client.probe.trace(), 30) == "unreachable"
     async with ProbeClient(f"tcp:127.0.0.1:{ports['large']}") as client:
         assert len(await asyncio.wait_for(client.probe.trace()._result(), 30)) == 30_000_000
     silent = f"tcp:127.0.0.1:{ports['silent']}"

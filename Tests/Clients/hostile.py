@@ -33,6 +33,13 @@ async def silent(reader, writer):
     await reader.read()
 
 
+async def half(reader, writer):
+    """Ends its half of the connection, and reads nothing more."""
+    await reader.read(1)
+    writer.write_eof()
+    await asyncio.sleep(60)
+
+
 async def endless(reader, writer):
     await request(reader)
     await flood(writer, b"x" * 65536)
@@ -253,12 +260,21 @@ async def generous(reader, writer):
         pass
 
 
+async def early(reader, writer):
+    """Sends an informational response before the final one."""
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"HTTP/1.1 103 Early Hints\r\nContent-Length: 9\r\n\r\n")
+    writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n"x"')
+    await writer.drain()
+
+
 EVENTS = b"200 OK\r\nContent-Type: text/event-stream"
 SERVERS = {
     "blank": answers(b"\n"),
     "array": answers(b"[]\n"),
     "http": answers(b"HTTP/1.1 400 Bad Request\r\n\r\n"),
     "silent": silent,
+    "half": half,
     "endless": endless,
     "large": large,
     "denied": denied,
@@ -276,6 +292,8 @@ SERVERS = {
     "event": web(EVENTS, (b"data: " + b"x" * 4000 + b"\n") * 16),
     "separator": separator,
     "headers": headers,
+    "early": early,
+    "cut": web(b"200 OK"),
     "flaky": flaky,
     "generous": generous,
     "brief": brief(unread),

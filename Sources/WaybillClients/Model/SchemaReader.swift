@@ -46,7 +46,8 @@ struct SchemaReader {
         // A document may come from another program, and a stack is limited.
         if self.depth > Self.maximumDepth { return .json }
         let (rest, isNullable) = Self.withoutNull(tree)
-        if rest["type"] == "null" { return .nothing }
+        // A value without a type is possible only as a reply or an answer, and not inside of another value.
+        if rest["type"] == "null" { return self.depth == 1 ? .nothing : .json }
         let type = self.plainType(of: rest, named: name)
         return isNullable && type != .json && type != .nothing ? .optional(type.unwrapped) : type
     }

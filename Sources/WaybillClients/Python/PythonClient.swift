@@ -44,7 +44,7 @@ struct PythonClient: ClientWriter {
             closing: ")"
         )
         self.code.lines([
-            "from contextlib import aclosing, asynccontextmanager, suppress",
+            "from contextlib import aclosing, asynccontextmanager, contextmanager, suppress",
             "from dataclasses import dataclass, field",
             "from datetime import datetime, timezone", "from decimal import Decimal", "from enum import Enum",
             "from functools import cache", "from math import inf", "from random import uniform",

@@ -113,6 +113,7 @@ class _Call(Generic[T]):
         self._request = request
         self._decode = decode
         self._reply: JSON = None
+        self._failure: WaybillError | None = None
         self._has_begun = False
         self._has_reply = False
 
@@ -123,11 +124,22 @@ class _Call(Generic[T]):
         if not self._has_reply:
             self._begin()
             reply = self._client._transport.call(self._request)
-            self._reply = await self._client._in_time(self._request.options, reply)
+            with self._noted_failure():
+                self._reply = await self._client._in_time(self._request.options, reply)
             self._has_reply = True
         return self._decode(self._reply)
 
+    @contextmanager
+    def _noted_failure(self) -> Generator[None, None, None]:
+        try:
+            yield
+        except WaybillError as error:
+            self._failure = error
+            raise
+
     def _begin(self) -> None:
+        if self._failure is not None:
+            raise self._failure
         if self._has_begun:
             raise RuntimeError("the call has begun already and has no reply")
         self._has_begun = True
@@ -136,7 +148,11 @@ class _Call(Generic[T]):
         self._begin()
         deadline = self._client._deadline(self._request.options)
         async with aclosing(self._client._transport.stream(self._request)) as events:
-            while (event := await _by(deadline, anext(events, None))) is not None:
+            while True:
+                with self._noted_failure():
+                    event = await _by(deadline, anext(events, None))
+                if event is None:
+                    return
                 if isinstance(event, _Reply):
                     self._reply, self._has_reply = event.value, True
                     return
@@ -148,7 +164,8 @@ class _Call(Generic[T]):
 class Call(_Call[T]):
     """A call that begins when it is awaited or when its progress replies are read.
 
-    Await it for the reply. Cancelling the awaiting task cancels the handler.
+    Await it for the reply. Cancelling the awaiting task cancels the handler. To run
+    calls at the same time, pass them to `asyncio.gather` or `asyncio.ensure_future`.
     """
 
     @overload
@@ -224,7 +241,7 @@ def from_json(kind: type[V], value: JSON) -> V:
 
 def _decoder(kind: type[V]) -> Callable[[JSON], V]:
     if kind not in _DECODERS:
-        raise TypeError(f"{kind.__name__} is not a type of this client")
+        raise TypeError(f"{kind!r} is not a type of this client")
     return cast("Callable[[JSON], V]", _DECODERS[kind])
 
 
@@ -272,7 +289,9 @@ def _integer(value: JSON) -> int:
 
 def _number(value: JSON) -> float:
     if isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
-        if -(1 << 1024) < value < 1 << 1024:
+        # A larger number has no nearest `float`.
+        limit = (1 << 1024) - (1 << 970)
+        if -limit < value < limit:
             return float(value)
     raise _mismatch("a number", value)
 
@@ -637,6 +656,10 @@ class _Connection(asyncio.Protocol):
             self._problem = f"the server has sent a malformed line: {error}"
             self.abort()
 
+    def eof_received(self) -> None:
+        # Otherwise, the connection would be open until the server reads again.
+        self.abort()
+
     def pause_writing(self) -> None:
         self.has_room.clear()
 
@@ -985,15 +1008,22 @@ class _Response:
         """The seconds without a byte after which the connection counts as lost."""
 
     async def read_head(self) -> None:
-        line = (await self._line()).split(b" ", 2)
-        if len(line) < 2:
-            raise ConnectionError("the response has no status")
-        self.status = int(line[1])
+        self.status = 0
         for _ in range(_HEADER_LIMIT):
+            if self.status == 0:
+                line = (await self._line()).split(b" ", 2)
+                if len(line) < 2:
+                    raise ConnectionError("the response has no status")
+                self.status = int(line[1])
             name, _, text = (await self._line()).decode("latin-1").partition(":")
-            if not name.strip():
+            if name.strip():
+                self.headers[name.lower()] = text.strip()
+            elif not 100 <= self.status < 200:
                 return
-            self.headers[name.lower()] = text.strip()
+            else:
+                # The final response follows a response such as 103 (Early Hints).
+                self.status = 0
+                self.headers.clear()
         raise ConnectionError(f"the response has more than {_HEADER_LIMIT} headers")
 
     async def _line(self) -> bytes:
@@ -1037,6 +1067,9 @@ class _Response:
             body += part
             if len(body) > _LINE_LIMIT:
                 raise _too_long()
+        is_cut = not body and self.status != 204 and "content-length" not in self.headers
+        if is_cut and "transfer-encoding" not in self.headers:
+            raise ConnectionError("the server has closed the connection")
         return bytes(body)
 
     async def events(self) -> AsyncIterator[tuple[str, str, bytes]]:

@@ -286,7 +286,9 @@ function long(value: Wire | undefined): bigint {
 }
 
 function fromLong(value: number | bigint): bigint {
-  return typeof value === "bigint" ? value : BigInt(integer(value));
+  if (typeof value === "bigint") return value;
+  if (Number.isSafeInteger(value)) return BigInt(value);
+  throw new RangeError(`${value} is not a whole number that a number represents exactly`);
 }
 
 function float(value: Wire | undefined): number {
@@ -721,7 +723,7 @@ class WebTransport implements Transport {
     });
   }
 
-  call(request: Request): Promise<Wire> {
+  async call(request: Request): Promise<Wire> {
     return this.post(request, "application/json", read);
   }
 
@@ -916,6 +918,12 @@ class Queue<T> {
     this.isClosed = true;
     this.wake?.();
     this.taken?.();
+  }
+
+  /** Closes the queue, whose reader takes no more values. */
+  drop(): void {
+    this.values.length = 0;
+    this.close();
   }
 
   /** Waits until the reader has taken all values, and returns whether the queue is open. */
@@ -1268,7 +1276,7 @@ class SocketTransport implements Transport {
     const connection = await inTime({ signal }, () => this.open());
     const id = await connection.subscribe(pattern, feed, signal);
     subscription.begin();
-    const unlink = onAbort(signal, () => feed.close());
+    const unlink = onAbort(signal, () => feed.drop());
     try {
       for await (const message of feed) {
         // The client or the server has dropped messages before this message.

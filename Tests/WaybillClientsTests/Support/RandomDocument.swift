@@ -103,7 +103,7 @@ struct RandomDocument {
             ["type": "string", "format": "date-time"], ["type": "string", "format": "uuid"],
             ["type": "string", "contentEncoding": "base64"], ["x-waybill-opaque": "Thing"],
             ["type": "object"],
-            ["type": ["string", "null"]],
+            ["type": ["string", "null"]], ["type": "null"],
         ]
         guard depth > 0 else { return plain.randomElement(using: &self.generator) ?? [:] }
         switch self.generator.number(below: 8) {
