@@ -1,13 +1,12 @@
 internal import CLibUV
 
 extension ConnectionCore {
-    /// The result of a call to write.
-    enum WriteOutcome {
-        /// The bytes are sent, or the queue is not full.
-        case done
-        /// The caller must wait until fewer bytes are queued.
-        case full
-        case failed(StreamError)
+    /// A write whose bytes wait until the queue is not full.
+    ///
+    /// The bytes do not belong to the queue yet, so that a cancelled write leaves no bytes behind.
+    struct WaitingWrite {
+        let waiter: StreamWaiter<Void>
+        let buffers: [[UInt8]]
     }
 
     /// The most bytes that are copied for libuv when the socket is full.
@@ -16,37 +15,44 @@ extension ConnectionCore {
     /// When libuv has sent this copy, the connection sends the other bytes from the queue's buffers again.
     private static var blockedBytes: Int { 16 * 1024 }
 
-    /// Writes one buffer, on the loop's thread.
-    func write(_ bytes: [UInt8]) -> WriteOutcome {
+    /// Writes one buffer, on the loop's thread, even if the queue is full; returns the failure.
+    func write(_ bytes: [UInt8]) -> StreamError? {
         switch self.state.write(bytes.count, self.peer) {
-        case .fail(let failure): return .failed(failure)
+        case .fail(let failure): return failure
         case .queue: self.queue.append(bytes)
         case .send:
             let sent = self.tryWrite(bytes)
             if sent == bytes.count {
                 self.state.sent(sent)
                 self.noteActivity()
-                return .done
+                return nil
             }
             self.queue.append(bytes, skipping: max(sent, 0))
             self.noteSent(sent, of: bytes.count)
         }
-        return self.writeOutcome
+        return self.state.writeFailure
     }
 
-    /// Writes several buffers in as few system calls as possible, on the loop's thread.
-    func write(_ buffers: [[UInt8]]) -> WriteOutcome {
-        let count = buffers.reduce(0) { $0 + $1.count }
-        let write = self.state.write(count, self.peer)
-        if case .fail(let failure) = write { return .failed(failure) }
+    /// Writes buffers in as few system calls as possible, and finishes the waiter, at once or when the queue
+    /// is not full.
+    func write(_ buffers: [[UInt8]], _ waiter: StreamWaiter<Void>) {
+        if let refusal = self.state.refusal(self.peer) { return waiter.finish(.failure(refusal)) }
+        if self.state.isFull { return self.writers.append(WaitingWrite(waiter: waiter, buffers: buffers)) }
+        let write = self.state.write(buffers.reduce(0) { $0 + $1.count }, self.peer)
+        if case .fail(let failure) = write { return waiter.finish(.failure(failure)) }
         for bytes in buffers { self.queue.append(bytes) }
         if case .send = write { self.flush() }
-        return self.writeOutcome
+        waiter.finish(self.state.writeFailure.map { .failure($0) } ?? .success(()))
     }
 
-    private var writeOutcome: WriteOutcome {
-        if let failure = self.state.writeFailure { return .failed(failure) }
-        return self.state.isFull ? .full : .done
+    /// Moves waiting writes to the queue while the queue is not full, and finishes their waiters.
+    private func admitWriters() {
+        while !self.writers.isEmpty, !self.state.isFull {
+            let write = self.writers.removeFirst()
+            self.state.admit(write.buffers.reduce(0) { $0 + $1.count })
+            for bytes in write.buffers { self.queue.append(bytes) }
+            write.waiter.finish(.success(()))
+        }
     }
 
     private func tryWrite(_ bytes: [UInt8]) -> Int {
@@ -62,6 +68,7 @@ extension ConnectionCore {
     /// Sends the queued bytes, as far as the socket accepts them.
     func flush() {
         while let handle = self.handle {
+            self.admitWriters()
             switch self.state.nextStep() {
             case .send:
                 let (sent, count) = unsafe self.queue.withFront { buffers, count in
@@ -70,12 +77,8 @@ extension ConnectionCore {
                 if sent > 0 { self.queue.consume(sent) }
                 self.noteSent(sent, of: count)
             case .shutDown: self.shutDownWriting(handle)
-            case .close:
-                self.resumeWriters()
-                self.end(.closed(self.peer))
-            case .rest:
-                if !self.state.isFull { self.resumeWriters() }
-                return
+            case .close: self.end(.closed(self.peer))
+            case .rest: return
             }
         }
     }
@@ -122,17 +125,10 @@ extension ConnectionCore {
 
     /// Fails every task that writes or finishes writing.
     func failWriters(_ failure: StreamError) {
-        let waiters = self.writers + self.finishers
+        let waiters = self.writers.map(\.waiter) + self.finishers
         self.writers = []
         self.finishers = []
         for waiter in waiters { waiter.finish(.failure(failure)) }
-    }
-
-    private func resumeWriters() {
-        guard !self.writers.isEmpty else { return }
-        let writers = self.writers
-        self.writers = []
-        for writer in writers { writer.finish(.success(())) }
     }
 
     /// Ends writing after the queued bytes are sent, and then finishes the waiter.

@@ -25,7 +25,8 @@ final class ConnectionCore: LoopStream, @unchecked Sendable {
     /// Whether the last read has filled its buffer.
     var receivesMuch = false
     var reader: StreamWaiter<[UInt8]?>?
-    var writers: [StreamWaiter<Void>] = []
+    /// The writes that wait until the queue is not full, in the order of their calls.
+    var writers: [WaitingWrite] = []
     var finishers: [StreamWaiter<Void>] = []
     private var connector: StreamWaiter<Void>?
     private var closers: [StreamWaiter<Void>] = []
@@ -186,7 +187,7 @@ extension ConnectionCore {
 
     /// Removes a waiter whose task was cancelled.
     func forget(_ waiter: StreamWaiter<Void>) {
-        self.writers.removeAll { $0 === waiter }
+        self.writers.removeAll { $0.waiter === waiter }
         self.finishers.removeAll { $0 === waiter }
         self.closers.removeAll { $0 === waiter }
     }

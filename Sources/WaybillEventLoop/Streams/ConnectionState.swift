@@ -35,7 +35,7 @@ struct ConnectionState {
         self.phase = isConnected ? .open : .connecting
         // A client's first bytes have often arrived before its connection is accepted.
         self.pull = PullState(isReady: isConnected)
-        self.highWaterMark = highWaterMark
+        self.highWaterMark = max(0, highWaterMark)
     }
 
     /// Records that the socket is connected.
@@ -120,14 +120,23 @@ extension ConnectionState {
     /// Whether writers must wait.
     var isFull: Bool { self.pendingBytes > self.highWaterMark }
 
-    /// Starts a write of `count` bytes for a task.
+    /// Returns the reason why no new write is possible; nil if it is possible.
+    func refusal(_ address: @autoclosure () -> StreamAddress) -> StreamError? {
+        if let failure = self.writeFailure { return failure }
+        guard case .open = self.writing else { return .closed(address()) }
+        return nil
+    }
+
+    /// Starts a write of `count` bytes.
     mutating func write(_ count: Int, _ address: @autoclosure () -> StreamAddress) -> Write {
-        if let failure = self.writeFailure { return .fail(failure) }
-        guard case .open = self.writing else { return .fail(.closed(address())) }
+        if let refusal = self.refusal(address()) { return .fail(refusal) }
         let isFirst = self.pendingBytes == 0
         self.pendingBytes += count
         return isFirst ? .send : .queue
     }
+
+    /// Records that a write of `count` bytes, which has waited, joins the queue.
+    mutating func admit(_ count: Int) { self.pendingBytes += count }
 
     /// Records that bytes were sent.
     mutating func sent(_ count: Int) { self.pendingBytes -= count }

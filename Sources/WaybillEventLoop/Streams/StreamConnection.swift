@@ -209,26 +209,24 @@ extension StreamConnection {
 
     /// Writes bytes.
     ///
-    /// The bytes are sent at once as far as the system accepts them. Other bytes are queued without a copy.
-    /// The call suspends while more than ``StreamOptions/highWaterMark`` bytes are queued. When the call
-    /// returns, the peer has possibly not received the bytes yet.
+    /// The call first waits while more than ``StreamOptions/highWaterMark`` bytes are queued. The bytes are
+    /// then sent at once as far as the system accepts them, and other bytes are queued without a copy. When
+    /// the call returns, the peer has possibly not received the bytes yet.
     ///
-    /// Each write is sent whole, in the order of the calls. If a task is cancelled while it waits, the task
-    /// stops waiting, but its bytes are still sent, because some of them may have been sent already.
+    /// Each write is sent whole, in the order of the calls. If the task is cancelled before or during the
+    /// wait, the call fails with `cancelled`, and none of its bytes are sent.
     ///
     /// - Parameter bytes: The bytes to send.
     /// - Throws: ``StreamError`` with the code `reset`, `idle`, `closed`, `cancelled` or `shutDown`.
     public nonisolated(nonsending) func write(_ bytes: [UInt8]) async throws(StreamError) {
         let core = self.core
-        guard core.loop.isOnThread, !Task.isCancelled else {
-            return try await self.wait(nil) { $0.write(bytes) }
+        guard core.loop.isOnThread, !Task.isCancelled, !core.state.isFull else {
+            return try await self.enqueue([bytes])
         }
-        let written = core.write(bytes)
-        if case .done = written {
-            // Yield after the bytes are written. Before, a later write of another task could overtake them.
-            return await EventLoop.yieldIfDue()
-        }
-        try await self.wait(written) { $0.write(bytes) }
+        let failure = core.write(bytes)
+        // Yield after the bytes are written. Before, a later write of another task could overtake them.
+        await EventLoop.yieldIfDue()
+        if let failure { throw failure }
     }
 
     /// Writes bytes on the connection's loop without suspending.
@@ -241,8 +239,7 @@ extension StreamConnection {
     ///   ``waitUntilWritable()`` first.
     package func writeAtOnce(_ bytes: [UInt8]) -> Bool {
         precondition(self.core.loop.isOnThread, "`writeAtOnce` must be called on the loop of the connection")
-        if case .full = self.core.write(bytes) { return false }
-        return true
+        return self.core.write(bytes) != nil || !self.core.state.isFull
     }
 
     /// Whether writing has failed, so that no further byte reaches the peer.
@@ -273,7 +270,7 @@ extension StreamConnection {
     ///
     /// - Throws: ``StreamError`` with the code `reset`, `idle`, `closed`, `cancelled` or `shutDown`.
     package nonisolated(nonsending) func waitUntilWritable() async throws(StreamError) {
-        try await self.wait(nil) { $0.write([] as [UInt8]) }
+        try await self.enqueue([])
     }
 
     /// Writes several buffers one after another, in as few system calls as possible.
@@ -283,22 +280,15 @@ extension StreamConnection {
     /// - Parameter buffers: The buffers to send, such as a header and a body.
     /// - Throws: ``StreamError`` with the code `reset`, `idle`, `closed`, `cancelled` or `shutDown`.
     public nonisolated(nonsending) func write(_ buffers: [[UInt8]]) async throws(StreamError) {
-        try await self.wait(nil) { $0.write(buffers) }
+        try await self.enqueue(buffers)
         await EventLoop.yieldIfDue()
     }
 
-    /// Calls `write` on the loop if `written` is nil, and waits until the queue is not full.
-    private nonisolated(nonsending) func wait(
-        _ written: ConnectionCore.WriteOutcome?,
-        _ write: @escaping @Sendable (ConnectionCore) -> ConnectionCore.WriteOutcome
-    ) async throws(StreamError) {
+    /// Waits until the queue is not full, and then writes the buffers.
+    private nonisolated(nonsending) func enqueue(_ buffers: [[UInt8]]) async throws(StreamError) {
         let core = self.core
-        try await StreamWaiter<Void>.wait(on: core.loop, for: core.peer) { waiter in
-            switch written ?? write(core) {
-            case .done: waiter.finish(.success(()))
-            case .failed(let failure): waiter.finish(.failure(failure))
-            case .full: core.writers.append(waiter)
-            }
+        try await StreamWaiter<Void>.wait(on: core.loop, for: core.peer) {
+            core.write(buffers, $0)
         } forget: {
             core.forget($0)
         }.get()

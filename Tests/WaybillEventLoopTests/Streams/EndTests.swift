@@ -87,7 +87,7 @@ struct EndTests {
             let block = [UInt8](repeating: 0, count: 1 << 20)
             let writer = Task { while true { try await client.write(block) } }
             let finisher = Task {
-                while await loop.run({ !client.core.state.isFull && !loop.isShutDown }) {}
+                while await loop.run({ client.core.writers.isEmpty && !loop.isShutDown }) {}
                 try await client.finishWriting()
             }
             let reader = Task { _ = try await client.read() }

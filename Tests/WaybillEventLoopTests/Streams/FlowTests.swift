@@ -36,15 +36,76 @@ struct FlowTests {
     }
 
     @Test
-    func `a cancelled writer resumes at once, and its bytes are still sent`() async throws {
+    func `a cancelled write resumes at once and leaves no bytes, and earlier writes are sent whole`()
+        async throws
+    {
         try await withPair { client, server, loop in
-            let writer = Task { for _ in 0..<Self.blocks { try await client.write(Self.block) } }
-            while await loop.run({ !client.core.state.isFull }) { await Task.yield() }
-            writer.cancel()
-            #expect(await failure { try await writer.value } == .cancelled)
+            let written = Tally()
+            let filler = Task {
+                while true {
+                    try await client.write(Self.block)
+                    written.add()
+                }
+            }
+            while await loop.run({ client.core.writers.isEmpty }) { await Task.yield() }
+            filler.cancel()
+            #expect(await failure { try await filler.value } == .cancelled)
+            let pending = await loop.run { client.core.state.pendingBytes }
+            for _ in 0..<8 {
+                let writer = Task { try await client.write([Self.block, Self.block]) }
+                while await loop.run({ client.core.writers.isEmpty }) { await Task.yield() }
+                writer.cancel()
+                #expect(await failure { try await writer.value } == .cancelled)
+            }
+            #expect(await loop.run { client.core.state.pendingBytes } == pending)
             let reader = Task { try await server.all().count }
             try await client.finishWriting()
-            #expect(try await reader.value.isMultiple(of: Self.block.count))
+            #expect(try await reader.value == written.count * Self.block.count)
+        }
+    }
+
+    @Test
+    func `a write of a cancelled task sends nothing, on the loop and elsewhere`() async throws {
+        try await withPair { client, server, loop in
+            let writers = [
+                Task(executorPreference: loop.taskExecutor) { try await Self.writeWhenCancelled(client) },
+                Task { try await Self.writeWhenCancelled(client) },
+            ]
+            for writer in writers {
+                writer.cancel()
+                #expect(await failure { try await writer.value } == .cancelled)
+            }
+            try await client.finishWriting()
+            #expect(try await server.all().isEmpty)
+        }
+    }
+
+    private static func writeWhenCancelled(_ client: StreamConnection) async throws {
+        while !Task.isCancelled { await Task.yield() }
+        try await client.write([1])
+    }
+
+    @Test(arguments: [true, false])
+    func `writes that wait are sent in the order of their calls, before the end`(isClosed: Bool) async throws
+    {
+        try await withPair { client, server, loop in
+            let filler = Task { while true { try await client.write(Self.block) } }
+            while await loop.run({ client.core.writers.isEmpty }) { await Task.yield() }
+            filler.cancel()
+            _ = await filler.result
+            var writers: [Task<Void, any Error>] = []
+            for index in 1...4 {
+                writers.append(Task { try await client.write([[UInt8(index)], Self.block]) })
+                while await loop.run({ client.core.writers.count < index }) { await Task.yield() }
+            }
+            if isClosed { client.close() }
+            let late = Task { isClosed ? try await client.write([9]) : try await client.finishWriting() }
+            let received = try await server.all()
+            for writer in writers { try await writer.value }
+            #expect(await failure { try await late.value } == (isClosed ? .closed : nil))
+            let size = Self.block.count + 1
+            #expect(received.count % Self.block.count == 4)
+            #expect((1...4).map { received[received.count - $0 * size] } == [4, 3, 2, 1])
         }
     }
 
