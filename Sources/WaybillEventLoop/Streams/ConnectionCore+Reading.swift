@@ -51,6 +51,7 @@ extension ConnectionCore {
     /// Receives bytes for the waiting reader when libuv reports that the socket is readable.
     func becameReadable() {
         self.loop.whilePolling {
+            if self.state.phase == .lingering { return self.linger() }
             guard self.state.phase == .open else { return }
             switch self.state.becameReadable() {
             case .unwatch: self.handle?.stopReading()
@@ -115,7 +116,7 @@ extension ConnectionCore {
     }
 
     /// Returns the number of received bytes, zero at the end of the stream, or a negated `errno` on failure.
-    private func receive(into memory: UnsafeMutableRawBufferPointer) -> Int {
+    func receive(into memory: UnsafeMutableRawBufferPointer) -> Int {
         while true {
             let count = unsafe recv(self.descriptor, memory.baseAddress, memory.count, 0)
             if count >= 0 { return count }

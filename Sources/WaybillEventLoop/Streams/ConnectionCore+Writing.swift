@@ -77,7 +77,7 @@ extension ConnectionCore {
                 if sent > 0 { self.queue.consume(sent) }
                 self.noteSent(sent, of: count)
             case .shutDown: self.shutDownWriting(handle)
-            case .close: self.end(.closed(self.peer))
+            case .linger: self.linger()
             case .rest: return
             }
         }
@@ -120,7 +120,7 @@ extension ConnectionCore {
         self.state.writeFailed(failure)
         self.queue.removeAll()
         self.failWriters(failure)
-        if self.state.phase == .draining { self.end(.closed(self.peer)) }
+        if self.state.phase == .draining || self.state.phase == .lingering { self.end(.closed(self.peer)) }
     }
 
     /// Fails every task that writes or finishes writing.

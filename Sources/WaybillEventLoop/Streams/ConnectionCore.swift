@@ -32,10 +32,12 @@ final class ConnectionCore: LoopStream, @unchecked Sendable {
     private var closers: [StreamWaiter<Void>] = []
     private var isClosed = false
     private var lastActivity: Int64 = 0
+    /// The deadline of a connection that this side has closed.
+    var closeDeadline = Deadline.never
     /// The timer of the connect timeout, the idle timeout or the close timeout.
     ///
     /// Only one of these timeouts runs at a time.
-    private var timer: ScheduledTimer?
+    var timer: ScheduledTimer?
 
     /// Creates a connection that is not open yet.
     init(on loop: LoopCore, peer: StreamAddress, options: StreamOptions, isConnected: Bool) {
@@ -144,10 +146,16 @@ extension ConnectionCore {
         case .drain:
             self.handle?.stopReading()
             self.reader.take()?.finish(.failure(.closed(self.peer)))
-            self.timer.take()?.cancel()
-            let deadline = self.loop.deadline(after: self.options.closeTimeout)
-            self.timer = self.loop.startStreamTimer(at: deadline) { self.abort() }
+            self.closeDeadline = self.loop.deadline(after: self.options.closeTimeout)
+            self.setTimer(at: self.closeDeadline) { $0.abort() }
+            self.flush()
         }
+    }
+
+    /// Replaces the timer of the connection.
+    func setTimer(at deadline: Deadline, _ body: @escaping @Sendable (ConnectionCore) -> Void) {
+        self.timer.take()?.cancel()
+        self.timer = self.loop.startStreamTimer(at: deadline) { body(self) }
     }
 
     /// Closes the connection and drops the queued bytes.

@@ -1,11 +1,12 @@
 /// The state machine of a connection.
 ///
 /// The state machine decides the next action and performs no I/O. Reading and writing end independently:
-/// reading ends when the peer finishes writing, and `finishWriting` ends writing. If a connection is closed
-/// while bytes are queued, the connection sends these bytes first (`draining`).
+/// reading ends when the peer finishes writing, and `finishWriting` ends writing. A connection that is closed
+/// from this side sends its queued bytes first (`draining`), and then makes sure that they arrive
+/// (`lingering`).
 struct ConnectionState {
     enum Phase: Equatable {
-        case connecting, open, draining, closed
+        case connecting, open, draining, lingering, closed
     }
 
     private enum Writing {
@@ -24,7 +25,7 @@ struct ConnectionState {
     private(set) var pendingBytes = 0
     /// Whether libuv waits until the socket accepts bytes again.
     private(set) var isBlocked = false
-    private var hasPeerFinished = false
+    private(set) var hasPeerFinished = false
     private var writing = Writing.open
     /// The reason why the connection is closed, or is being closed.
     private var failure: StreamError?
@@ -100,7 +101,8 @@ extension ConnectionState {
     enum Step: Equatable {
         case send
         case shutDown
-        case close
+        /// Close the connection as soon as the sent bytes have arrived.
+        case linger
         case rest
     }
 
@@ -160,9 +162,12 @@ extension ConnectionState {
     ///
     /// The caller repeats the call until the result is `rest`, which means that nothing must be done now.
     mutating func nextStep() -> Step {
-        if self.isBlocked || self.phase == .closed { return .rest }
+        if self.isBlocked || self.phase == .lingering || self.phase == .closed { return .rest }
         if self.pendingBytes > 0 { return .send }
-        if self.phase == .draining { return .close }
+        if self.phase == .draining {
+            self.phase = .lingering
+            return .linger
+        }
         guard case .finishing = self.writing else { return .rest }
         self.writing = .shuttingDown
         return .shutDown
@@ -188,7 +193,7 @@ extension ConnectionState {
     /// The action of a call to close.
     enum Close: Equatable {
         case now
-        /// Send the queued bytes first.
+        /// Send the queued bytes, and make sure that all sent bytes arrive.
         case drain
         /// No action: the connection is closed, or is closing.
         case nothing
@@ -198,12 +203,11 @@ extension ConnectionState {
     mutating func close(_ failure: StreamError) -> Close {
         switch self.phase {
         case .connecting: return .now
-        case .open where self.pendingBytes == 0: return .now
         case .open:
             self.phase = .draining
             self.failure = failure
             return .drain
-        case .draining, .closed: return .nothing
+        case .draining, .lingering, .closed: return .nothing
         }
     }
 

@@ -48,9 +48,12 @@ public final class StreamConnection: Sendable {
 
     /// Closes the connection after the queued bytes are sent; does not wait.
     ///
-    /// The connection sends the queued bytes for at most ``StreamOptions/closeTimeout``. Reading ends at
-    /// once: reads that wait and later reads fail with the code `closed`. May be called from any context and
-    /// more than once.
+    /// Over TCP, the connection then discards all input until the peer's system has acknowledged the bytes,
+    /// or until the peer ends the connection. Otherwise input that nobody reads would reset the connection
+    /// and destroy the bytes. Both steps together take at most ``StreamOptions/closeTimeout``.
+    ///
+    /// Reading ends at once: reads that wait and later reads fail with the code `closed`. May be called from
+    /// any context and more than once.
     public func close() {
         if self.isClosed { return }
         let core = self.core

@@ -29,7 +29,10 @@ public struct StreamOptions: Sendable {
     /// If the value is nil, only the system limits the time.
     public var connectTimeout: Duration? = .seconds(10)
 
-    /// The time for which a closed connection continues to send its queued bytes before it drops them.
+    /// The time limit for sending the queued bytes of a connection that this side has closed.
+    ///
+    /// The limit includes the time until the peer's system acknowledges the bytes. After this time, the
+    /// connection drops the bytes that it has not sent.
     public var closeTimeout: Duration = .seconds(5)
 
     /// Whether small writes over TCP are sent at once (`TCP_NODELAY`) instead of being collected.
