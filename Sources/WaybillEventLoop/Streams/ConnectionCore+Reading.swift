@@ -72,6 +72,11 @@ extension ConnectionCore {
             self.state.receivedNothing()
             return nil
         case .end:
+            // The system reports a reset only once, and a write has received the report.
+            if let failure = self.state.writeFailure, failure.systemError == ECONNRESET {
+                self.end(failure)
+                return .failure(failure)
+            }
             self.state.peerFinished()
             self.handle?.stopReading()
             return .success(nil)

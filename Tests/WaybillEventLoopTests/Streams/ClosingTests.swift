@@ -81,4 +81,16 @@ struct ClosingTests {
             }
         }
     }
+
+    @Test
+    func `a reset that a write finds first also ends reading with reset`() async throws {
+        try await withPair { client, server, loop in
+            await loop.run { client.core.handle?.resetOnClose() }
+            client.abort()
+            try await client.waitUntilClosed()
+            #expect(await failure { try await server.write([1]) } == .reset)
+            #expect(await failure { _ = try await server.read() } == .reset)
+            #expect(server.isClosed)
+        }
+    }
 }
