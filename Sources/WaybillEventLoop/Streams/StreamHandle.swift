@@ -67,8 +67,9 @@ struct StreamHandle {
 
     /// Makes the system probe the peer after a period of silence; for TCP only.
     func keepAlive(after silence: Duration) {
-        let seconds = UInt32(clamping: max(1, silence.components.seconds))
-        if !self.isUnix { _ = unsafe uv_tcp_keepalive(self.tcp, 1, min(seconds, 32_767)) }
+        // The system accepts at most 32,767 seconds.
+        let seconds = UInt32(max(1, min(silence, .seconds(32_767)).components.seconds))
+        if !self.isUnix { _ = unsafe uv_tcp_keepalive(self.tcp, 1, seconds) }
     }
 
     /// Connects; `onDone` receives the status, unless the result is negative.

@@ -44,6 +44,10 @@ public struct StreamOptions: Sendable {
     /// The period is counted in whole seconds and is at least one second. A host that has lost its power or
     /// its network does not close its connections. The system sends the silent host ten probes, a second
     /// apart. If the host answers none of them, the connection ends with an error.
+    ///
+    /// The system sends no probes while the host has not acknowledged sent bytes. It then sends these bytes
+    /// again and again, and ends the connection when its own limit has passed. On Linux, this limit is about
+    /// 15 minutes (`net.ipv4.tcp_retries2`).
     public var keepAliveTime: Duration? = .seconds(60)
 
     /// The permissions of a listener's Unix socket.

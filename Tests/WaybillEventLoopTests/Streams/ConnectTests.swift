@@ -41,10 +41,10 @@ struct ConnectTests {
         #expect(listening == .invalidAddress)
     }
 
-    @Test(arguments: [60, 7, nil])
-    func `keepAliveTime sets the socket's keep-alive options`(seconds: Int?) async throws {
+    @Test(arguments: [(60, 60), (7, 7), (1e19, 32_767), (nil, nil)] as [(Double?, Int?)])
+    func `keepAliveTime sets the socket's keep-alive options`(time: Double?, seconds: Int?) async throws {
         var options = StreamOptions()
-        options.keepAliveTime = seconds.map { .seconds($0) }
+        options.keepAliveTime = time.map { .seconds($0) }
         try await withListener(options: options) { listener, loop in
             let client = try await StreamConnection.connect(to: listener.address, on: loop, options: options)
             var connections = listener.connections.makeAsyncIterator()
