@@ -21,6 +21,7 @@ extension ConnectionCore {
         case .fail(let failure): return failure
         case .queue: self.queue.append(bytes)
         case .send:
+            if bytes.isEmpty { return nil }
             let sent = self.tryWrite(bytes)
             if sent == bytes.count {
                 self.state.sent(sent)

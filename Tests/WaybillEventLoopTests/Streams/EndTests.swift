@@ -73,6 +73,8 @@ struct EndTests {
         time.advance(by: .seconds(40))
         await loop.run {}
         #expect(!server.isClosed)
+        // A write without bytes is no activity.
+        try await server.write([] as [UInt8])
         let reader = Task { try await server.read() }
         time.advance(by: .seconds(20))
         #expect(await failure { _ = try await reader.value } == .idle)
