@@ -180,7 +180,7 @@ struct LoopState: ~Copyable {
     var workedAt: Int64 = 0
     /// The time at which the loop parked; nil while the loop is awake.
     var parkedAt: Int64?
-    /// The number of closing handles whose close callback has not run.
+    /// The number of closing handles whose close callback has not run, and of lookups that have not ended.
     var openHandles = 0
     var subscriptions: [UInt64: SignalSubscription] = [:]
     var nextSubscription: UInt64 = 0

@@ -78,6 +78,7 @@ final class HostResolver: LoopStream, @unchecked Sendable {
         }
         if status < 0 { return self.waiter.finish(.failure(self.error(status))) }
         self.loop.add(self)
+        self.loop.lookupStarted()
         self.timer = self.loop.startStreamTimer(at: deadline) {
             self.waiter.finish(.failure(self.error(Int32(UV_ETIMEDOUT.rawValue))))
         }
@@ -87,7 +88,10 @@ final class HostResolver: LoopStream, @unchecked Sendable {
         // The request's memory is freed when this call has returned.
         let found = unsafe self.request?.pointee.addrinfo
         unsafe self.request = nil
-        defer { unsafe uv_freeaddrinfo(found) }
+        defer {
+            unsafe uv_freeaddrinfo(found)
+            self.loop.handleClosed()
+        }
         self.loop.remove(self)
         self.timer?.cancel()
         if status < 0 { return self.waiter.finish(.failure(self.error(status))) }

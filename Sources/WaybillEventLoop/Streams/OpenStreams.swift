@@ -68,6 +68,9 @@ extension LoopCore {
         }
     }
 
+    /// Makes the loop wait for a name lookup, until the lookup calls ``handleClosed()``.
+    func lookupStarted() { unsafe self.state.pointee.openHandles += 1 }
+
     /// Runs the body of a callback that libuv calls while it polls.
     ///
     /// Work that the callback enqueues runs before the loop blocks.
