@@ -14,14 +14,13 @@ final class HostResolver: LoopStream, @unchecked Sendable {
     // Only the loop's thread accesses the variables.
     private let loop: LoopCore
     private let address: StreamAddress
-    private let waiter: StreamWaiter<[SocketAddress]>
+    private var waiter: StreamWaiter<[SocketAddress]>?
     private var request: UnsafeMutablePointer<uv_getaddrinfo_t>?
     private var timer: ScheduledTimer?
 
-    private init(_ loop: LoopCore, address: StreamAddress, waiter: StreamWaiter<[SocketAddress]>) {
+    private init(_ loop: LoopCore, address: StreamAddress) {
         self.loop = loop
         self.address = address
-        self.waiter = waiter
     }
 
     /// Resolves an address to one or more socket addresses, in the order to try them.
@@ -43,19 +42,23 @@ final class HostResolver: LoopStream, @unchecked Sendable {
                 throw StreamError(.invalidAddress, message: message, address: address)
             }
             if let numeric = SocketAddress(ip: host, port: port) { return [numeric] }
+            let resolver = HostResolver(loop, address: address)
             return try await StreamWaiter<[SocketAddress]>.wait(on: loop, for: address) { waiter in
-                let resolver = HostResolver(loop, address: address, waiter: waiter)
-                resolver.start(host, port, until: deadline)
+                resolver.start(host, port, until: deadline, waiter)
             } forget: { _ in
-                // The lookup continues after a cancellation. Its result is dropped, because the waiter is
-                // finished already.
+                resolver.cancel(.cancelled(address))
             }.get()
         }
     }
 
-    private func start(_ host: String, _ port: Int, until deadline: Deadline) {
+    private func start(
+        _ host: String,
+        _ port: Int,
+        until deadline: Deadline,
+        _ waiter: StreamWaiter<[SocketAddress]>
+    ) {
         guard self.loop.admitsStreams else {
-            return self.waiter.finish(.failure(.shutDown(self.loop, self.address)))
+            return waiter.finish(.failure(.shutDown(self.loop, self.address)))
         }
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -76,11 +79,12 @@ final class HostResolver: LoopStream, @unchecked Sendable {
             }
             return status ?? UV_ECANCELED.rawValue
         }
-        if status < 0 { return self.waiter.finish(.failure(self.error(status))) }
+        if status < 0 { return waiter.finish(.failure(self.error(status))) }
+        self.waiter = waiter
         self.loop.add(self)
         self.loop.lookupStarted()
         self.timer = self.loop.startStreamTimer(at: deadline) {
-            self.waiter.finish(.failure(self.error(Int32(UV_ETIMEDOUT.rawValue))))
+            self.cancel(self.error(Int32(UV_ETIMEDOUT.rawValue)))
         }
     }
 
@@ -94,7 +98,7 @@ final class HostResolver: LoopStream, @unchecked Sendable {
         }
         self.loop.remove(self)
         self.timer?.cancel()
-        if status < 0 { return self.waiter.finish(.failure(self.error(status))) }
+        if status < 0 { return self.finish(.failure(self.error(status))) }
         var addresses: [SocketAddress] = []
         var entry = unsafe found
         while let info = unsafe entry?.pointee {
@@ -104,19 +108,24 @@ final class HostResolver: LoopStream, @unchecked Sendable {
             unsafe entry = info.ai_next
         }
         let isEmpty = addresses.isEmpty
-        self.waiter.finish(
-            isEmpty ? .failure(self.error(Int32(UV_EAI_NONAME.rawValue))) : .success(addresses)
-        )
+        self.finish(isEmpty ? .failure(self.error(Int32(UV_EAI_NONAME.rawValue))) : .success(addresses))
+    }
+
+    private func finish(_ outcome: Result<[SocketAddress], StreamError>) {
+        self.waiter.take()?.finish(outcome)
     }
 
     private func error(_ status: Int32) -> StreamError {
         .system(status, action: "find the host of \(self.address)", address: self.address)
     }
 
-    func endForShutDown() {
-        self.waiter.finish(.failure(.shutDown(self.loop, self.address)))
-        // A lookup that already runs on a thread of libuv cannot be stopped, so the loop ends after the
-        // lookup.
+    func endForShutDown() { self.cancel(.shutDown(self.loop, self.address)) }
+
+    /// Fails the waiting task, and cancels the lookup unless it has begun.
+    ///
+    /// A lookup that runs on a thread of libuv cannot be stopped, and the loop closes only after the lookup.
+    private func cancel(_ failure: StreamError) {
+        self.finish(.failure(failure))
         guard let request = unsafe self.request else { return }
         _ = ProcessExit.unlessBegun {
             unsafe UnsafeMutableRawPointer(request).withMemoryRebound(to: uv_req_t.self, capacity: 1) {
