@@ -20,7 +20,7 @@ package final class Timekeeper: Sendable {
         package func cancel() { self.keeper.remove(self.key) }
     }
 
-    private let eventLoop: EventLoop
+    let eventLoop: EventLoop
     private let state = Locked(State())
 
     /// Creates a timekeeper with a new loop that runs on its own thread.
@@ -44,24 +44,24 @@ package final class Timekeeper: Sendable {
 
     private func wake(at deadline: Deadline) {
         let timer = self.eventLoop.schedule(at: deadline) { self.runDue() }
-        let old = self.state.withLock { state in
-            // Another thread may have set an earlier deadline since then. Both timers then fire, and the
-            // later timer finds no due deadline.
-            let old = state.wakes == deadline.nanoseconds ? state.timer : nil
-            if state.wakes == deadline.nanoseconds { state.timer = timer }
-            return old
+        let superfluous = self.state.withLock { state -> ScheduledTimer? in
+            // Another thread may have set an earlier deadline since then, and sets a timer for it.
+            guard state.wakes == deadline.nanoseconds else { return timer }
+            defer { state.timer = timer }
+            return state.timer
         }
-        old?.cancel()
+        superfluous?.cancel()
     }
 
     private func runDue() {
         let now = MonotonicTime.now
         while let body = self.state.withLock({ $0.heap.popDue(at: now) }) { body() }
-        let next = self.state.withLock { state in
-            state.timer = nil
+        // A closure may have set an earlier deadline, whose timer has not fired yet.
+        let (next, old) = self.state.withLock { state in
             state.wakes = state.heap.nextDeadline ?? .max
-            return state.wakes
+            return (state.wakes, state.timer.take())
         }
+        old?.cancel()
         if next != .max { self.wake(at: Deadline(nanoseconds: next)) }
     }
 

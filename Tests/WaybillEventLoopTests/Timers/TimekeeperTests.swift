@@ -1,6 +1,7 @@
 import Testing
-import WaybillEventLoop
 import WaybillTestSupport
+
+@testable import WaybillEventLoop
 
 @Suite(.timeLimit(.minutes(1)))
 struct TimekeeperTests {
@@ -66,6 +67,19 @@ struct TimekeeperTests {
         }
         #expect(await eventually { came.count == 4000 })
         #expect(late.count == 0)
+    }
+
+    @Test func `a timekeeper has one timer, whatever its closures schedule`() async {
+        let came = Tally()
+        let keeper = self.keeper
+        keeper.schedule(at: Deadline(.now + .seconds(600))) {}
+        for count in 1...100 {
+            keeper.schedule(at: Deadline(.now)) {
+                keeper.schedule(at: Deadline(nanoseconds: 0)) { came.add() }
+            }
+            #expect(await eventually { came.count == count })
+        }
+        #expect(await eventually { keeper.eventLoop.statistics.pendingTimers == 1 })
     }
 
     private final class Canary: Sendable {}
