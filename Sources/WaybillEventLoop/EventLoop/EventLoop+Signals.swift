@@ -11,7 +11,7 @@ extension EventLoop {
     /// - Parameter signals: The signals to wait for.
     /// - Returns: The signals in the order of their arrival.
     /// - Throws: ``EventLoopError`` with the code `shutDown` if the loop has shut down, or with the code
-    ///   `system` if a signal cannot be caught, such as `SIGKILL`.
+    ///   `system` if a signal cannot be caught, such as `SIGKILL`, or must stay ignored (`SIGPIPE`).
     public func signals(_ signals: Signal...) async throws(EventLoopError) -> SignalSequence {
         try await self.signals(Set(signals))
     }
@@ -23,7 +23,7 @@ extension EventLoop {
     /// - Parameter wanted: The signals to wait for.
     /// - Returns: The signals in the order of their arrival.
     /// - Throws: ``EventLoopError`` with the code `shutDown` if the loop has shut down, or with the code
-    ///   `system` if a signal cannot be caught, such as `SIGKILL`.
+    ///   `system` if a signal cannot be caught, such as `SIGKILL`, or must stay ignored (`SIGPIPE`).
     public func signals(_ wanted: Set<Signal>) async throws(EventLoopError) -> SignalSequence {
         let result = await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<SignalSequence.Stream, EventLoopError>, Never>) in
@@ -41,6 +41,12 @@ extension LoopCore {
     /// Creates a subscription and starts to watch for its signals, on the loop's thread.
     func subscribe(to signals: Set<Signal>) throws(EventLoopError) -> SignalSequence.Stream {
         guard unsafe self.state.pointee.handles != nil else { throw .shutDown(self.name) }
+        // At the end of a subscription, libuv restores the default action of the signal. The next write to a
+        // closed connection would then end the process.
+        guard !signals.contains(.brokenPipe) else {
+            let message = "could not wait for SIGPIPE: a write to a closed connection is an error instead"
+            throw EventLoopError(.system, message: message)
+        }
         let (stream, continuation) = SignalSequence.Stream.makeStream(
             bufferingPolicy: .bufferingNewest(SignalSequence.limit)
         )

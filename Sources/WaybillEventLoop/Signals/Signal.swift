@@ -36,6 +36,9 @@ public struct Signal: Hashable, Sendable {
 
     /// The size of the terminal has changed (`SIGWINCH`).
     public static let windowChange = Self(number: SIGWINCH)
+
+    /// The process has written to a connection that its peer has closed (`SIGPIPE`).
+    static let brokenPipe = Self(number: SIGPIPE)
 }
 
 extension Signal: CustomStringConvertible {

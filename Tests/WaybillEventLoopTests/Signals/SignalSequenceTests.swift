@@ -63,6 +63,32 @@ struct SignalSequenceTests {
         }
         #expect(error?.code == .system)
         #expect(error?.message == "could not wait for signal 9: invalid argument")
+        #expect(await loop.run { unsafe loop.core.state.pointee.subscriptions.isEmpty })
+        #expect(await eventually { await loop.run { unsafe loop.core.state.pointee.openHandles } == 0 })
+        #expect(Self.hasDefaultAction(SIGUSR2))
+    }
+
+    @Test
+    func `waiting for SIGPIPE fails, because the signal must stay ignored`() async throws {
+        let loop = self.loop
+        _ = StreamSocket.ignoresBrokenPipe
+        let error = await #expect(throws: EventLoopError.self) {
+            _ = try await loop.signals(.user2, Signal(number: SIGPIPE))
+        }
+        #expect(error?.code == .system)
+        #expect(await loop.run { unsafe loop.core.state.pointee.subscriptions.isEmpty })
+        #expect(!Self.hasDefaultAction(SIGPIPE))
+    }
+
+    private static func hasDefaultAction(_ signal: Int32) -> Bool {
+        var action = sigaction()
+        guard unsafe sigaction(signal, nil, &action) == 0 else { return false }
+        // The default action is represented by a null pointer.
+        #if canImport(Darwin)
+        return unsafe action.__sigaction_u.__sa_handler == nil
+        #else
+        return unsafe action.__sigaction_handler.sa_handler == nil
+        #endif
     }
 
     @Test
