@@ -32,7 +32,7 @@ struct UnixSocketFile: Sendable {
         let folder = Self.openFolder(of: path)
         // Closing the folder releases the lock.
         defer { if folder >= 0 { StreamSocket.close(folder) } }
-        await Self.lock(folder)
+        try await Self.lock(folder, of: path)
         let address = StreamAddress.unix(path)
         let descriptor: Int32
         do throws(StreamError) {
@@ -95,9 +95,13 @@ struct UnixSocketFile: Sendable {
     /// Another server holds the lock only while it binds. If another program keeps the folder locked, or the
     /// folder cannot be locked, the server starts nevertheless. Two servers that start at the same moment
     /// then possibly do not detect each other.
-    private static nonisolated(nonsending) func lock(_ folder: Int32) async {
+    private static nonisolated(nonsending) func lock(
+        _ folder: Int32,
+        of path: String
+    ) async throws(StreamError) {
         for _ in 0..<Self.attempts {
             if flock(folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { return }
+            if Task.isCancelled { throw .cancelled(.unix(path)) }
             try? await Task.sleep(for: .milliseconds(1))
         }
     }

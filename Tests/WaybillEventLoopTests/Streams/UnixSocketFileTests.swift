@@ -80,6 +80,23 @@ struct UnixSocketFileTests {
         }
     }
 
+    @Test
+    func `a server that is cancelled while another server binds leaves that server's file`() async throws {
+        try await withFolder { folder in
+            let path = folder + "/socket"
+            // The file of a server that does not listen yet looks like a stale file.
+            try self.leaveStaleFile(path)
+            let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY)
+            defer { StreamSocket.close(descriptor) }
+            #expect(flock(descriptor, LOCK_EX) == 0)
+            let server = Task { try await StreamListener.bind(.unix(path), on: self.loop) }
+            try await Task.sleep(for: .milliseconds(5))
+            server.cancel()
+            #expect(await failure { _ = try await server.value } == .cancelled)
+            #expect(FileManager.default.fileExists(atPath: path))
+        }
+    }
+
     @Test(arguments: ["/tmp/waybill-no-folder/socket", "/proc/socket"])
     func `listening in a missing or read-only folder fails with invalidAddress`(path: String) async {
         let code = await failure { _ = try await StreamListener.bind(.unix(path), on: self.loop) }
