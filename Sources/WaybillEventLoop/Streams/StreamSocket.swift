@@ -34,7 +34,7 @@ enum StreamSocket {
         #endif
     }
 
-    /// Opens a listening socket, or closes the descriptor again if a system call fails.
+    /// Opens a listening socket, or closes the descriptor again and removes its file if a system call fails.
     ///
     /// `address` is the address that the user wrote, for errors.
     static func listen(
@@ -43,6 +43,7 @@ enum StreamSocket {
         _ options: StreamOptions
     ) throws(StreamError) -> Int32 {
         let descriptor = waybill_stream_socket(socketAddress.family)
+        var isFileNew = false
         try Self.check(descriptor, address)
         do throws(StreamError) {
             if !socketAddress.isUnix {
@@ -55,7 +56,9 @@ enum StreamSocket {
             try Self.check(Self.bind(descriptor, to: socketAddress), address)
             // Set the permissions now, because no client can connect to the socket before the socket listens.
             if case .unix(let path) = address {
-                try Self.check(unsafe chmod(path, mode_t(options.permissions)), address)
+                isFileNew = true
+                let mode = mode_t(truncatingIfNeeded: options.permissions)
+                try Self.check(unsafe chmod(path, mode), address)
             }
             #if canImport(Darwin)
             try Self.check(Darwin.listen(descriptor, Int32(clamping: options.backlog)), address)
@@ -64,6 +67,7 @@ enum StreamSocket {
             #endif
             return descriptor
         } catch {
+            if isFileNew, case .unix(let path) = address { _ = unsafe unlink(path) }
             Self.close(descriptor)
             throw error
         }
