@@ -1,9 +1,12 @@
 internal import CLibUV
 
 /// The libuv handles that every loop has, except the wake-up handle.
+@safe
 struct LoopHandles {
-    let prepare: PrepareHandle
-    let check: CheckHandle
+    /// The handle that runs a closure each time the loop is about to poll.
+    private let prepare: LoopHandle
+    /// The handle that runs a closure each time the loop has polled.
+    private let check: LoopHandle
     let idle: IdleHandle
     let timer: TimerHandle
 
@@ -13,14 +16,20 @@ struct LoopHandles {
         afterPoll: @escaping () -> Void,
         onTimer: @escaping () -> Void
     ) throws(EventLoopError) {
-        self.prepare = try PrepareHandle(on: loop, onEvent: beforePoll)
-        self.check = try CheckHandle(on: loop, onEvent: afterPoll)
+        self.prepare = try unsafe LoopHandle(UV_PREPARE, onEvent: beforePoll) { memory in
+            let prepare = unsafe memory.assumingMemoryBound(to: uv_prepare_t.self)
+            _ = unsafe uv_prepare_init(loop.pointer, prepare)
+            return unsafe uv_prepare_start(prepare) { handle in unsafe LoopHandle.fire(handle) }
+        }
+        self.check = try unsafe LoopHandle(UV_CHECK, onEvent: afterPoll) { memory in
+            let check = unsafe memory.assumingMemoryBound(to: uv_check_t.self)
+            _ = unsafe uv_check_init(loop.pointer, check)
+            return unsafe uv_check_start(check) { handle in unsafe LoopHandle.fire(handle) }
+        }
         // The idle handle is started while work is queued. It does nothing except keep the poll from
         // blocking.
         self.idle = try IdleHandle(on: loop) {}
         self.timer = try TimerHandle(on: loop, onEvent: onTimer)
-        self.prepare.start()
-        self.check.start()
         // The prepare and check handles fire in every iteration, so they must not keep a host's loop alive.
         self.prepare.unreference()
         self.check.unreference()
@@ -35,64 +44,6 @@ struct LoopHandles {
         self.idle.close(onClosed: onClosed)
         self.timer.close(onClosed: onClosed)
     }
-}
-
-/// A handle that runs a closure each time the loop is about to poll.
-@safe
-struct PrepareHandle {
-    private let handle: LoopHandle
-
-    init(on loop: UVLoop, onEvent: @escaping () -> Void) throws(EventLoopError) {
-        self.handle = try unsafe LoopHandle(UV_PREPARE, onEvent: onEvent) { memory in
-            unsafe uv_prepare_init(loop.pointer, memory.assumingMemoryBound(to: uv_prepare_t.self))
-        }
-    }
-
-    /// Starts the handle; starting it twice is harmless.
-    func start() {
-        _ = unsafe uv_prepare_start(self.handle.memory.assumingMemoryBound(to: uv_prepare_t.self)) { handle in
-            unsafe LoopHandle.fire(handle)
-        }
-    }
-
-    /// Stops the handle; stopping it twice is harmless.
-    func stop() {
-        _ = unsafe uv_prepare_stop(self.handle.memory.assumingMemoryBound(to: uv_prepare_t.self))
-    }
-
-    /// Lets the loop end although the handle is started.
-    func unreference() { self.handle.unreference() }
-
-    func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
-}
-
-/// A handle that runs a closure each time the loop has polled.
-@safe
-struct CheckHandle {
-    private let handle: LoopHandle
-
-    init(on loop: UVLoop, onEvent: @escaping () -> Void) throws(EventLoopError) {
-        self.handle = try unsafe LoopHandle(UV_CHECK, onEvent: onEvent) { memory in
-            unsafe uv_check_init(loop.pointer, memory.assumingMemoryBound(to: uv_check_t.self))
-        }
-    }
-
-    /// Starts the handle; starting it twice is harmless.
-    func start() {
-        _ = unsafe uv_check_start(self.handle.memory.assumingMemoryBound(to: uv_check_t.self)) { handle in
-            unsafe LoopHandle.fire(handle)
-        }
-    }
-
-    /// Stops the handle; stopping it twice is harmless.
-    func stop() {
-        _ = unsafe uv_check_stop(self.handle.memory.assumingMemoryBound(to: uv_check_t.self))
-    }
-
-    /// Lets the loop end although the handle is started.
-    func unreference() { self.handle.unreference() }
-
-    func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
 }
 
 /// A handle that keeps the loop's poll from blocking while the handle is started.
@@ -117,9 +68,6 @@ struct IdleHandle {
     func stop() {
         _ = unsafe uv_idle_stop(self.handle.memory.assumingMemoryBound(to: uv_idle_t.self))
     }
-
-    /// Lets the loop end although the handle is started.
-    func unreference() { self.handle.unreference() }
 
     func close(onClosed: @escaping () -> Void) { self.handle.close(onClosed: onClosed) }
 }
