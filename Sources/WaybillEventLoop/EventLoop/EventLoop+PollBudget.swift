@@ -76,9 +76,6 @@ struct PollBudget {
         return self.startGrain(at: now())
     }
 
-    /// Whether the budget is used up, as of the last time that the clock was read.
-    var isExhausted: Bool { self.left < 0 }
-
     @inline(never)
     private mutating func startGrain(at now: Int64) -> Bool {
         let took = now - self.grainBeganAt

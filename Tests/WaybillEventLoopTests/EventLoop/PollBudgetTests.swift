@@ -35,11 +35,11 @@ struct PollBudgetTests {
         var budget = PollBudget(slice: 1_000)
         budget.refill(at: 0)
         _ = self.drain(&budget, from: 0, cost: 100)
-        let late = budget.consume(at: { 10_000 })
-        #expect(!late)
-        #expect(budget.isExhausted)
+        for _ in 0..<3 {
+            let late = budget.consume(at: { 10_000 })
+            #expect(!late)
+        }
         budget.refill(at: 10_000)
-        #expect(!budget.isExhausted)
         let fresh = budget.consume(at: { 10_000 })
         #expect(fresh)
     }
