@@ -52,6 +52,47 @@ struct ScheduledTimerTests {
     }
 
     @Test
+    func `a timer fires at the next poll if the clock of libuv has stood still`() async {
+        let loop = self.loop
+        let fired = Flag()
+        let deadline = ContinuousClock.now + .milliseconds(100)
+        loop.schedule(at: deadline) { fired.raise() }
+        // The loop arms libuv's timer before it polls. A stopped timer behaves like a timer of a clock that
+        // stands still.
+        let stopArmedTimer = { @Sendable () -> Bool in
+            guard unsafe loop.core.state.pointee.armedDeadline != nil else { return false }
+            unsafe loop.core.state.pointee.handles?.timer.stop()
+            return true
+        }
+        while await !loop.run(stopArmedTimer), !fired.isRaised {}
+        while ContinuousClock.now < deadline { await Task.yield() }
+        #expect(
+            await eventually {
+                await loop.run {}
+                return fired.isRaised
+            }
+        )
+    }
+
+    @Test
+    func `the timer of libuv is armed for a minute at most`() async throws {
+        let timeout = try await onThread {
+            Result {
+                let loop = try EventLoop.driven()
+                loop.schedule(at: .now + .seconds(3600)) {}
+                while loop.backendTimeout == 0 { loop.dispatch() }
+                defer {
+                    loop.beginShutDown()
+                    while !loop.core.lifecycle.isClosed { loop.dispatch() }
+                }
+                return loop.backendTimeout
+            }
+        }.get()
+        // libuv rounds the time up to the next millisecond.
+        #expect((1...60_001).contains(timeout))
+    }
+
+    @Test
     func `another thread can cancel a scheduled closure, which releases its captures`() async throws {
         final class Held: Sendable {}
         var held: Held? = Held()
