@@ -193,9 +193,9 @@ extension LoopCore {
         // A host continues to run its own `uv_loop_t` after these handles are closed, so the core detaches
         // from the thread here. If the loop has its own `uv_run`, that call returns after the last handle is
         // closed.
-        guard self.host == .adopted || self.host == .driven, unsafe self.state.pointee.openHandles == 0,
+        guard self.isHosted, unsafe self.state.pointee.openHandles == 0,
             unsafe self.state.pointee.handles == nil
         else { return }
-        self.leave(restoring: .none)
+        self.leave(restoring: .current(except: self))
     }
 }

@@ -40,6 +40,22 @@ extension LoopCore {
         self.lifecycle.close()
     }
 
+    /// Runs a callback of a hosted loop with this loop as the current loop of the thread.
+    ///
+    /// A host's thread can run several loops, and a callback of one loop can dispatch another loop.
+    func whileCurrent(_ callback: () -> Void) {
+        let outer = CurrentLoop.core
+        if outer === self { return callback() }
+        CurrentLoop.enter(self)
+        callback()
+        // The callback may have closed the outer loop.
+        if let outer, outer.isOnThread {
+            CurrentLoop.enter(outer)
+        } else {
+            CurrentLoop.leave(restoring: .none)
+        }
+    }
+
     /// Runs queued work before libuv polls, then decides whether the poll may block.
     func beforePoll() {
         unsafe self.state.pointee.isInCallback = true

@@ -73,11 +73,19 @@ final class LoopCore: @unchecked Sendable {
         unsafe self.state.initialize(
             to: LoopState(budget: PollBudget(slice: configuration.timeSlice.wholeNanoseconds))
         )
+        var beforePoll = { self.beforePoll() }
+        var afterPoll = { self.afterPoll() }
+        var onTimer = { self.fireTimers() }
+        if self.isHosted {
+            beforePoll = { self.whileCurrent { self.beforePoll() } }
+            afterPoll = { self.whileCurrent { self.afterPoll() } }
+            onTimer = { self.whileCurrent { self.fireTimers() } }
+        }
         let handles = try LoopHandles(
             on: uv,
-            beforePoll: { self.beforePoll() },
-            afterPoll: { self.afterPoll() },
-            onTimer: { self.fireTimers() }
+            beforePoll: beforePoll,
+            afterPoll: afterPoll,
+            onTimer: onTimer
         )
         unsafe self.state.pointee.handles = handles
         if host == .adopted { self.wakeUp.unreference() }
@@ -87,6 +95,9 @@ final class LoopCore: @unchecked Sendable {
         unsafe self.state.deinitialize(count: 1)
         unsafe self.state.deallocate()
     }
+
+    /// Whether a host's thread runs the loop, possibly together with other loops.
+    var isHosted: Bool { self.host == .adopted || self.host == .driven }
 
     /// The loop, or nil after its last reference is dropped; only the loop's thread may read this property.
     var loop: EventLoop? { unsafe self.state.pointee.reference?.loop }

@@ -66,6 +66,12 @@ enum CurrentLoop {
 
         /// No loop.
         static var none: Self { unsafe Self(core: nil) }
+
+        /// The loop of the calling thread, or no loop if the thread's loop is the given loop.
+        static func current(except core: LoopCore) -> Self {
+            let current = unsafe Self(core: pthread_getspecific(CurrentLoop.key))
+            return unsafe current.core == CallbackContext.borrowing(core) ? .none : current
+        }
     }
 
     /// Makes a loop the loop of the calling thread, and returns the loop that ``leave(restoring:)`` restores.

@@ -140,6 +140,35 @@ struct AdoptionTests {
         #expect(seen.sorted() == ["enqueued", "first", "second"])
     }
 
+    @Test(arguments: [0, 1])
+    func `each of two adopted loops on one thread is the current loop of its own work`(
+        closedFirst: Int
+    ) async throws {
+        let seen = try await HostThread.run { host in
+            let loops = [try host.adopt(name: "0"), try host.adopt(name: "1")]
+            let seen = Journal<String>()
+            func work(on loop: EventLoop) {
+                loop.execute { seen.add("\(loop.name) \(EventLoop.current?.name ?? "none")") }
+                loop.schedule(at: .now + .milliseconds(1)) {
+                    seen.add("\(loop.name) \(EventLoop.current?.name ?? "none")")
+                }
+                host.run()
+            }
+            for loop in loops { work(on: loop) }
+            loops[closedFirst].beginShutDown()
+            host.run()
+            #expect(EventLoop.current !== loops[closedFirst])
+            work(on: loops[1 - closedFirst])
+            loops[1 - closedFirst].beginShutDown()
+            host.run()
+            #expect(EventLoop.current == nil)
+            #expect(host.close() == 0)
+            return seen.entries
+        }
+        let left = "\(1 - closedFirst) \(1 - closedFirst)"
+        #expect(seen == ["0 0", "0 0", "1 1", "1 1", left, left])
+    }
+
     @Test
     func `a dropped adopted loop is removed by the host's next run`() async throws {
         let status = try await HostThread.run { host in

@@ -82,4 +82,36 @@ struct DrivenLoopTests {
         #expect(await eventually { seen.count == 1 })
         #expect(seen.entries == [[1, 2, 3]])
     }
+
+    @Test
+    func `a driven loop can close another driven loop of its thread`() async throws {
+        let seen: [String] = try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result {
+                        let seen = Journal<String>()
+                        let loop = try EventLoop.driven(name: "first")
+                        let other = try EventLoop.driven(name: "second")
+                        let isClosed = Flag()
+                        for each in [loop, other] {
+                            each.onShutDown { seen.add("\(EventLoop.current?.name ?? "none") ends") }
+                        }
+                        other.onClosed { isClosed.raise() }
+                        loop.execute {
+                            other.beginShutDown()
+                            while !isClosed.isRaised { other.dispatch() }
+                            seen.add(EventLoop.current?.name ?? "none")
+                        }
+                        while !isClosed.isRaised { loop.dispatch() }
+                        seen.add(EventLoop.current?.name ?? "none")
+                        loop.onClosed { seen.add("closed") }
+                        loop.beginShutDown()
+                        while !seen.entries.contains("closed") { loop.dispatch() }
+                        return seen.entries
+                    }
+                )
+            }
+        }
+        #expect(seen == ["second ends", "first", "none", "first ends", "closed"])
+    }
 }
