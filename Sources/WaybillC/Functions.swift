@@ -144,7 +144,9 @@ public func waybill_send(
     _ parameters: waybill_value
 ) -> Int32 {
     unsafe HostBus.run(bus) { bus in
-        bus.bus.send(try unsafe HostValue.text(url), parameters: try unsafe HostValue.parameters(parameters))
+        let url = try unsafe HostValue.text(url)
+        let parameters = try unsafe HostValue.parameters(parameters)
+        try bus.bus.trySend(url, parameters: parameters)
     }
 }
 

@@ -139,7 +139,9 @@ int waybill_subscribe(waybill_bus *bus, const char *pattern, waybill_subscriber 
 int waybill_route(waybill_bus *bus, const char *url, waybill_value parameters, int64_t timeout,
                   waybill_completion done, void *context, uint64_t *id);
 
-// Sends a message without waiting for a reply.
+// Sends a message without waiting for a reply. Returns the reason if the message did not reach the queue of a
+// handler, for example WAYBILL_NO_ROUTE, WAYBILL_INVALID_URL or WAYBILL_MAILBOX_FULL. The queue of a bus has
+// room for 1,024 messages. A failure after that is only logged.
 int waybill_send(waybill_bus *bus, const char *url, waybill_value parameters);
 
 // Publishes a message to all subscribers. `done` may be null.

@@ -135,6 +135,15 @@ extension MessageBus {
             )
         }
     }
+
+    /// Sends a message that no caller awaits, like ``send(_:parameters:headers:)``, and throws the reason if
+    /// no mailbox accepted the message.
+    ///
+    /// The message is a dead letter also in that case.
+    package func trySend(_ url: String, parameters: [String: any Sendable]) throws(RoutingError) {
+        let request = Request(url: url, parameters: parameters, headers: [:], by: self.core.time)
+        if let error = self.core.send(request) { throw error }
+    }
 }
 
 // The functions behind the methods above. The compiler inlines the methods into the program, which knows the
