@@ -70,12 +70,7 @@ public func waybill_close(
     _ context: UnsafeMutableRawPointer?
 ) -> Int32 {
     let host = unsafe HostClosed(function: closed, context: context)
-    return unsafe HostBus.run(bus) { bus in
-        bus.close { [bus] in
-            host.call()
-            bus.release()
-        }
-    }
+    return unsafe HostBus.run(bus) { bus in bus.assumeOnLoop { $0.close(host) } }
 }
 
 /// Registers a handler for the URLs of a pattern.
@@ -90,7 +85,8 @@ public func waybill_register(
     unsafe HostBus.run(bus) { bus in
         guard let handler = unsafe handler else { throw HostStatus.invalidArgument }
         let host = unsafe HostHandler(function: handler, context: context)
-        let added = try bus.register(unsafe HostValue.text(pattern), host)
+        let pattern = try unsafe HostValue.text(pattern)
+        let added = try bus.assumeOnLoop { bus throws(RoutingError) in try bus.register(pattern, host) }
         unsafe id?.pointee = added
     }
 }
@@ -107,7 +103,8 @@ public func waybill_subscribe(
     unsafe HostBus.run(bus) { bus in
         guard let subscriber = unsafe subscriber else { throw HostStatus.invalidArgument }
         let host = unsafe HostSubscriber(function: subscriber, context: context)
-        let added = try bus.subscribe(unsafe HostValue.text(pattern), host)
+        let pattern = try unsafe HostValue.text(pattern)
+        let added = try bus.assumeOnLoop { bus throws(RoutingError) in try bus.subscribe(pattern, host) }
         unsafe id?.pointee = added
     }
 }
@@ -129,8 +126,10 @@ public func waybill_route(
         let url = try unsafe HostValue.text(url)
         let parameters = try unsafe HostValue.parameters(parameters)
         let limit: Duration? = timeout < 0 ? nil : .milliseconds(timeout)
-        let begun = bus.begin(host) { bus in
-            try await bus.route(url, parameters: parameters, timeout: limit).value
+        let begun = bus.assumeOnLoop {
+            $0.begin(host, to: url) { bus in
+                try await bus.route(url, parameters: parameters, timeout: limit).value
+            }
         }
         unsafe id?.pointee = begun
     }
@@ -163,21 +162,23 @@ public func waybill_publish(
         let host = unsafe done.map { unsafe HostCompletion(function: $0, context: context) }
         let url = try unsafe HostValue.text(url)
         let parameters = try unsafe HostValue.parameters(parameters)
-        _ = bus.begin(host) { bus in try await bus.publish(url, parameters: parameters) }
+        bus.assumeOnLoop {
+            _ = $0.begin(host, to: url) { bus in try await bus.publish(url, parameters: parameters) }
+        }
     }
 }
 
 /// Cancels the registration, subscription or call with an ID.
 @c @implementation
 public func waybill_cancel(_ bus: OpaquePointer?, _ id: UInt64) -> Int32 {
-    unsafe HostBus.run(bus, whileClosing: true) { $0.cancel(id) }
+    unsafe HostBus.run(bus, whileClosing: true) { bus in bus.assumeOnLoop { $0.cancel(id) } }
 }
 
 /// Returns the error message of the last call that failed.
 @c @implementation
 public func waybill_error(_ bus: OpaquePointer?) -> UnsafePointer<CChar>? {
     guard let bus = unsafe HostBus.of(bus), bus.eventLoop.isInEventLoop else { return nil }
-    return unsafe bus.error.pointer
+    return unsafe bus.assumeOnLoop { $0.error }.pointer
 }
 
 /// Returns the URL of a message.

@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillJSON
@@ -5,23 +6,21 @@ internal import WaybillRouting
 
 /// The bus of a C program, called the host, on the loop of the thread that created the bus.
 ///
-/// The functions of `waybill.h` call the methods of this class. The host's `waybill_bus` is an opaque pointer
+/// The functions of `waybill.h` call the methods of this actor. The host's `waybill_bus` is an opaque pointer
 /// to a `HostBus`. The pointer retains the object until the bus has closed.
-///
-/// The compiler cannot check that this class is `Sendable`. The class is `Sendable` because only the thread
-/// of the loop uses the variable properties: through ``run(_:_:)``, which checks the thread, and in tasks of
-/// ``HostTasks``.
-final class HostBus: @unchecked Sendable {
-    let eventLoop: EventLoop
-    let bus: MessageBus
-    let isDriven: Bool
-    private let tasks: HostTasks
+actor HostBus: LoopBound {
+    nonisolated let eventLoop: EventLoop
+    nonisolated let isDriven: Bool
+    nonisolated let bus: MessageBus
+    private nonisolated let isDispatching = Atomic<Bool>(false)
     private var entries: [UInt64: Entry] = [:]
     private var lastID: UInt64 = 0
+    /// The number of calls that have not ended, and of messages that handlers have not completed.
     private var pending = 0
     private var isClosing = false
-    private var isDispatching = false
-    /// A distant timer that keeps a host's `uv_run` from returning while calls are pending.
+    /// Whether the loop must shut down as soon as nothing is pending.
+    private var isShutDown = false
+    /// A distant timer that keeps a host's `uv_run` from returning while something is pending.
     private var keepsAlive: ScheduledTimer?
     private(set) var error = CText("")
 
@@ -40,16 +39,18 @@ final class HostBus: @unchecked Sendable {
         self.eventLoop = eventLoop
         self.bus = MessageBus(eventLoop: eventLoop)
         self.isDriven = isDriven
-        self.tasks = HostTasks(eventLoop: eventLoop)
     }
 
     func register(_ pattern: String, _ host: HostHandler) throws(RoutingError) -> UInt64 {
         self.add(
             .registration(
-                try self.bus.register(pattern, on: self.tasks, fileID: Self.place, line: 0) {
-                    _,
+                try self.bus.register(pattern, on: self, fileID: Self.place, line: 0) {
+                    bus,
                     message async throws -> JSONText in
-                    try await PendingMessage(message).answer(by: host)
+                    let message = try PendingMessage(message)
+                    bus.change(pending: 1)
+                    defer { bus.change(pending: -1) }
+                    return try await message.answer(by: host)
                 }
             )
         )
@@ -58,7 +59,9 @@ final class HostBus: @unchecked Sendable {
     func subscribe(_ pattern: String, _ host: HostSubscriber) throws(RoutingError) -> UInt64 {
         self.add(
             .registration(
-                try self.bus.subscribe(pattern, on: self.tasks) { _, message in
+                // The closure is asynchronous, because the calls that the subscriber begins then inherit the
+                // hop count and the deadline of the message from a task-local value.
+                try self.bus.subscribe(pattern, on: self) { _, message async throws in
                     host.call(try PendingMessage(message))
                 }
             )
@@ -68,25 +71,24 @@ final class HostBus: @unchecked Sendable {
     /// Begins a call, whose outcome the host receives in a later turn of the loop.
     func begin(
         _ done: HostCompletion?,
+        to url: String,
         _ call: @escaping @Sendable (MessageBus) async throws -> any Sendable
     ) -> UInt64 {
         self.lastID += 1
         let id = self.lastID
-        self.change(pending: 1)
-        self.entries[id] = .call(
-            self.tasks.start { tasks in
-                tasks.eventLoop.preconditionInEventLoop()
-                let outcome: HostOutcome
-                do {
-                    outcome = try HostOutcome(await call(self.bus))
-                } catch {
-                    outcome = HostOutcome(error)
-                }
-                self.entries[id] = nil
-                done?.call(outcome)
-                self.change(pending: -1)
+        let task = self.start { bus in
+            do {
+                // The host can cancel the call in the turn in which the call begins.
+                if Task.isCancelled { throw RoutingError.cancelled(url: url) }
+                return try HostOutcome(await call(bus.bus))
+            } catch {
+                return HostOutcome(error)
             }
-        )
+        } done: { bus, outcome in
+            bus.entries[id] = nil
+            done?.call(outcome)
+        }
+        self.entries[id] = .call(task)
         return id
     }
 
@@ -100,34 +102,75 @@ final class HostBus: @unchecked Sendable {
         }
     }
 
-    /// Closes the bus: fails its pending calls, closes the handles of the loop, and then calls a closure.
+    /// Closes the bus: fails its pending calls, closes the handles of the loop, and then calls the host.
     ///
-    /// The closure and the release of the bus must run only once, so the bus must not be closing already.
-    func close(_ closed: @escaping @Sendable () -> Void) {
+    /// The call and the release of the bus must happen only once, so the bus must not be closing already.
+    func close(_ closed: HostClosed) {
         self.isClosing = true
-        self.change(pending: 1)
-        let (bus, eventLoop) = (self.bus, self.eventLoop)
-        eventLoop.onClosed(closed)
-        self.tasks.start { tasks in
-            tasks.eventLoop.preconditionInEventLoop()
-            await bus.shutDown()
-            self.change(pending: -1)
-            eventLoop.beginShutDown()
+        self.eventLoop.onClosed {
+            closed.call()
+            self.release()
+        }
+        self.start { bus in
+            // The replies that handlers have given already reach their callers first.
+            await bus.eventLoop.yield()
+            await bus.bus.shutDown()
+        } done: { bus, _ in
+            // The registrations retain this object.
+            bus.entries = [:]
+            bus.isShutDown = true
         }
     }
 
     /// Runs the callbacks that are due.
     ///
     /// The result is false within a callback, because libuv cannot run a loop that is running already.
-    func dispatch() -> Bool {
-        if self.isDispatching { return false }
-        self.isDispatching = true
-        defer { self.isDispatching = false }
+    nonisolated func dispatch() -> Bool {
+        if self.isDispatching.exchange(true, ordering: .relaxed) { return false }
+        defer { self.isDispatching.store(false, ordering: .relaxed) }
         self.eventLoop.dispatch()
         return true
     }
 
-    func note(_ error: any Error) -> Int32 {
+    /// Starts work in a later turn of the loop, and calls a closure with the result.
+    ///
+    /// The loop starts all work in the order of the calls of this method. The closure is not part of the
+    /// task of the work: a call that the host begins in the closure is new work, and must not inherit the
+    /// deadline and the hop count of the handler in which the host began this work.
+    @discardableResult
+    private func start<Result: Sendable>(
+        _ work: @escaping @Sendable (isolated HostBus) async -> Result,
+        done: @escaping @Sendable (isolated HostBus, Result) -> Void
+    ) -> Task<Void, Never> {
+        self.change(pending: 1)
+        return Task {
+            let result = await work(self)
+            self.eventLoop.execute {
+                self.assumeOnLoop { bus in
+                    done(bus, result)
+                    bus.change(pending: -1)
+                }
+            }
+        }
+    }
+
+    private func change(pending change: Int) {
+        self.pending += change
+        if self.pending > 0 {
+            if self.keepsAlive == nil {
+                self.keepsAlive = self.eventLoop.schedule(at: .now + .seconds(1 << 30)) {}
+            }
+        } else {
+            self.keepsAlive.take()?.cancel()
+            if self.isShutDown { self.eventLoop.beginShutDown() }
+        }
+    }
+
+    private func checkOpen() throws(RoutingError) {
+        if self.isClosing { throw RoutingError(.shutDown, message: "the bus is already being closed") }
+    }
+
+    private func note(_ error: any Error) -> Int32 {
         self.error = CText(HostOutcome.sentence(error))
         return HostStatus(error).rawValue
     }
@@ -136,16 +179,6 @@ final class HostBus: @unchecked Sendable {
         self.lastID += 1
         self.entries[self.lastID] = entry
         return self.lastID
-    }
-
-    private func change(pending change: Int) {
-        self.eventLoop.preconditionInEventLoop()
-        self.pending += change
-        if self.pending == 0 {
-            self.keepsAlive.take()?.cancel()
-        } else if self.keepsAlive == nil {
-            self.keepsAlive = self.eventLoop.schedule(at: .now + .seconds(1 << 30)) {}
-        }
     }
 }
 
@@ -157,21 +190,20 @@ extension HostBus {
     }
 
     /// A pointer for the host, which retains the object.
-    var retained: OpaquePointer {
+    nonisolated var retained: OpaquePointer {
         // Only the closing of the bus releases the object.
         unsafe OpaquePointer(CallbackContext.retaining(self))
     }
 
-    func release() {
+    private nonisolated func release() {
         // Balances `retained`. This method runs once, because `close` succeeds only once.
         unsafe CallbackContext.take(CallbackContext.borrowing(self), as: HostBus.self)
     }
 
-    /// Runs a closure with the bus.
+    /// Runs a closure with the bus, on the thread of the bus.
     ///
     /// The call fails if the calling thread is not the thread of the bus, or if the bus is closing and
-    /// `whileClosing` is false. Work that began while the bus closes could end after `closed`, on another
-    /// thread.
+    /// `whileClosing` is false.
     ///
     /// - Returns: `WAYBILL_OK` or the status of the error. The error message is stored for `waybill_error`.
     static func run(
@@ -182,42 +214,11 @@ extension HostBus {
         guard let bus = unsafe self.of(pointer) else { return HostStatus.invalidArgument.rawValue }
         guard bus.eventLoop.isInEventLoop else { return HostStatus.wrongThread.rawValue }
         do {
-            if bus.isClosing, !whileClosing {
-                throw RoutingError(.shutDown, message: "the bus is already being closed")
-            }
+            if !whileClosing { try bus.assumeOnLoop { bus throws(RoutingError) in try bus.checkOpen() } }
             try body(bus)
             return HostStatus.ok.rawValue
         } catch {
-            return bus.note(error)
-        }
-    }
-}
-
-/// The actor that runs the tasks of a host's bus on the loop of the bus.
-actor HostTasks: LoopBound {
-    nonisolated let eventLoop: EventLoop
-
-    init(eventLoop: EventLoop) { self.eventLoop = eventLoop }
-
-    /// Starts a task that begins in a later turn of the loop.
-    ///
-    /// Only the thread of the loop may call this method.
-    ///
-    /// The closure captures the actor. Without this capture, Swift 6.3 would run the closure on the global
-    /// executor.
-    @discardableResult
-    nonisolated func start(
-        _ body: @escaping @Sendable (isolated HostTasks) async -> Void
-    ) -> Task<Void, Never> {
-        self.assumeIsolated { tasks in tasks.startTask(body) }
-    }
-
-    private func startTask(
-        _ body: @escaping @Sendable (isolated HostTasks) async -> Void
-    ) -> Task<Void, Never> {
-        Task.immediate {
-            await Task.yield()
-            await body(self)
+            return bus.assumeOnLoop { $0.note(error) }
         }
     }
 }

@@ -71,7 +71,11 @@ typedef struct {
 
 // Handles a message. For each message, the handler must call waybill_reply or waybill_fail once, now or
 // later, from any thread. The message is valid until that call, even when the message's caller has stopped
-// waiting.
+// waiting or the bus has closed.
+//
+// A call that begins before the handler returns inherits the deadline of the handler's message, and fails
+// with WAYBILL_HOP_LIMIT_EXCEEDED after 16 messages that caused one another. Calls that begin in a subscriber
+// inherit in the same way. Calls that begin elsewhere, for example in a completion, inherit nothing.
 typedef void (*waybill_handler)(void *context, waybill_message *message);
 
 // Receives a published message. The message is valid until this function returns, and the function cannot
@@ -92,8 +96,9 @@ const char *waybill_status_name(int status);
 // ---- The loop ---------------------------------------------------------------------------------------------
 
 // Creates a bus on a libuv loop of the program. `uv_loop` is the address of a uv_loop_t that the calling
-// thread runs. The bus keeps uv_run from returning only while calls are pending or a callback is due. Returns
-// null when the system has no file descriptor left.
+// thread runs. The bus keeps uv_run from returning only while a call is pending, while a callback is due, or
+// while a handler has not completed a message of waybill_send. Returns null for a null pointer, or when the
+// system has no file descriptor left.
 waybill_bus *waybill_adopt(void *uv_loop);
 
 // Creates a bus for a program without libuv. The program polls waybill_fd for reading, for at most
@@ -115,8 +120,9 @@ int waybill_timeout(const waybill_bus *bus);
 // WAYBILL_REFUSED.
 int waybill_dispatch(waybill_bus *bus);
 
-// Begins to close a bus. Pending calls fail with WAYBILL_SHUT_DOWN, and so do new calls, registrations and
-// messages. The program must continue to run or dispatch its loop until `closed` is called. After that, and
+// Begins to close a bus. Pending calls fail with WAYBILL_SHUT_DOWN, unless their handlers have replied
+// already. New calls, registrations and messages fail in the same way. All completions are called before
+// `closed`. The program must continue to run or dispatch its loop until `closed` is called. After that, and
 // once uv_run has returned, the program can close its uv_loop_t. `closed` may be null. A bus that is closing
 // cannot be closed again: the second call returns WAYBILL_SHUT_DOWN, and the `closed` function of the second
 // call is not called.
@@ -134,8 +140,9 @@ int waybill_subscribe(waybill_bus *bus, const char *pattern, waybill_subscriber 
                       uint64_t *id);
 
 // Sends a message, and calls `done` with the reply. `parameters` is a JSON object. `timeout` is in
-// milliseconds, and a negative number means no timeout. The message is sent in the next turn of the loop, so
-// a later call of waybill_send, which sends at once, overtakes it.
+// milliseconds, and a negative number means no timeout. The message is sent in the next turn of the loop, and
+// the timeout begins then. The loop begins calls of waybill_route and waybill_publish in the order in which
+// the program made them. waybill_send sends at once, and so overtakes these calls.
 int waybill_route(waybill_bus *bus, const char *url, waybill_value parameters, int64_t timeout,
                   waybill_completion done, void *context, uint64_t *id);
 
@@ -148,8 +155,10 @@ int waybill_send(waybill_bus *bus, const char *url, waybill_value parameters);
 int waybill_publish(waybill_bus *bus, const char *url, waybill_value parameters, waybill_completion done,
                     void *context);
 
-// Removes the handler or the subscriber that has an ID, or cancels the call that has the ID. A cancelled call
-// fails with WAYBILL_CANCELLED. An ID that is no longer in use is not an error.
+// Removes the handler or the subscriber that has an ID, or cancels the call that has the ID. The function of
+// the handler or subscriber is not called again. Callers that wait for the handler fail with
+// WAYBILL_NO_HANDLER. A cancelled call fails with WAYBILL_CANCELLED, and its message is not delivered if it
+// has not been sent yet. An ID that is no longer in use is not an error.
 int waybill_cancel(waybill_bus *bus, uint64_t id);
 
 // Returns the error message of the last call on the bus that did not return WAYBILL_OK. The message is valid
