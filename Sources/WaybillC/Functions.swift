@@ -25,7 +25,11 @@ public func waybill_status_name(_ status: Int32) -> UnsafePointer<CChar>? {
 @c @implementation
 public func waybill_adopt(_ hostLoop: UnsafeMutableRawPointer?) -> OpaquePointer? {
     guard let hostLoop = unsafe hostLoop,
-        let loop = try? unsafe EventLoop.adopting(hostLoop, name: "waybill-host")
+        let loop = try? unsafe EventLoop.adopting(
+            hostLoop,
+            name: "waybill-host",
+            configuration: HostBus.configuration
+        )
     else { return nil }
     return unsafe HostBus(on: loop, isDriven: false).retained
 }
@@ -33,7 +37,8 @@ public func waybill_adopt(_ hostLoop: UnsafeMutableRawPointer?) -> OpaquePointer
 /// Creates a bus whose loop the C program (the host) runs, or returns nil if that fails.
 @c @implementation
 public func waybill_create() -> OpaquePointer? {
-    guard let loop = try? EventLoop.driven(name: "waybill-host") else { return nil }
+    guard let loop = try? EventLoop.driven(name: "waybill-host", configuration: HostBus.configuration)
+    else { return nil }
     return unsafe HostBus(on: loop, isDriven: true).retained
 }
 

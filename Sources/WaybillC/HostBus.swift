@@ -24,6 +24,11 @@ actor HostBus: LoopBound {
     private var keepsAlive: ScheduledTimer?
     private(set) var error = CText("")
 
+    /// The configuration of the loops.
+    ///
+    /// The loops have no watchdog, because the watchdog would start a thread in the host's process.
+    static let configuration = EventLoop.Configuration(watchdogThreshold: nil)
+
     /// The source file of a registration, for error messages.
     ///
     /// The text is empty, because a line of this library would not help a host.
