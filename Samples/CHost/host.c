@@ -49,7 +49,7 @@ static void echo(void *context, waybill_message *message) {
 }
 
 static void refuse(void *context, waybill_message *message) {
-    expect(context, waybill_reply(message, JSON("{nothing")) == WAYBILL_INVALID_ARGUMENT, "a reply has to be JSON");
+    (void)context;
     waybill_fail(message, "closed on Sundays");
 }
 
@@ -82,7 +82,7 @@ static void echoed(void *context, const waybill_outcome *outcome) {
 }
 
 static void refused(void *context, const waybill_outcome *outcome) {
-    expect(context, outcome->status == WAYBILL_HANDLER_FAILED && strstr(outcome->error, "Sundays") != NULL,
+    expect(context, outcome->status == WAYBILL_HANDLER_FAILED && strcmp(outcome->error, "closed on Sundays") == 0,
            "a failure has its handler's words");
     end(context);
 }

@@ -214,6 +214,6 @@ public func waybill_reply(_ message: OpaquePointer?, _ value: waybill_value) -> 
 @c @implementation
 public func waybill_fail(_ message: OpaquePointer?, _ text: UnsafePointer<CChar>?) -> Int32 {
     unsafe PendingMessage.end(message) {
-        .failure(PendingMessage.HostFailure(description: try unsafe HostValue.text(text)))
+        .failure(PendingMessage.HostFailure(message: try unsafe HostValue.text(text)))
     }
 }

@@ -52,7 +52,7 @@ actor HostBus: LoopBound {
                 try self.bus.register(pattern, on: self, fileID: Self.place, line: 0) {
                     bus,
                     message async throws -> JSONText in
-                    let message = try PendingMessage(message)
+                    let message = try PendingMessage(message, repliesOn: bus.eventLoop)
                     bus.change(pending: 1)
                     defer { bus.change(pending: -1) }
                     return try await message.answer(by: host)

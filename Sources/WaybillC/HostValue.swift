@@ -83,7 +83,11 @@ struct HostOutcome: Sendable {
         self.error = CText(Self.sentence(error))
     }
 
-    static func sentence(_ error: any Error) -> String { SafeText.line("\(error)") }
+    /// Returns the text of a host's failure itself, or a line that describes another error.
+    static func sentence(_ error: any Error) -> String {
+        let failure = (error as? RoutingError)?.declared(as: PendingMessage.HostFailure.self)
+        return failure?.message ?? SafeText.line("\(error)")
+    }
 
     /// Calls a closure with the outcome as a C structure, which is valid until the closure returns.
     func withC(_ body: (UnsafePointer<waybill_outcome>) -> Void) {

@@ -1,26 +1,43 @@
+internal import Synchronization
 internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// A message that a C program (the host) handles, and the reply for which the caller waits.
+/// A message that a C program (the host) receives.
 ///
-/// The host's `waybill_message` is an opaque pointer to this object. The message is completed once: when the
-/// host replies or reports a failure, or when the caller is cancelled. A later reply or failure has no
-/// effect.
+/// The host's `waybill_message` is an opaque pointer to this object. A handler's message is completed once:
+/// when the host replies or reports a failure, or when the caller is cancelled. A later reply or failure has
+/// no effect.
 final class PendingMessage: Sendable {
     let url: CText
     let parameters: CText
     let payload: CText?
-    private let reply = LoopContinuation<Result<JSONText, any Error>>(on: .current)
-    private let isEnded = Locked(false)
+    /// The reply for which the caller waits; nil for a message to a subscriber.
+    private let reply: Reply?
 
-    /// The failure of a message, with the host's description.
-    struct HostFailure: Error, CustomStringConvertible {
-        let description: String
+    private typealias Outcome = Result<JSONText, any Error>
+
+    /// The failure of a message, with the host's text.
+    struct HostFailure: ModuleError {
+        let message: String
     }
 
-    init(_ message: Message) throws(RoutingError) {
+    private final class Reply: Sendable {
+        let outcome: LoopContinuation<Outcome>
+        private let isEnded = Atomic<Bool>(false)
+
+        init(on eventLoop: EventLoop) { self.outcome = LoopContinuation(on: eventLoop) }
+
+        /// Resumes the caller, unless the message is completed already.
+        func end(_ outcome: Outcome) {
+            if self.isEnded.exchange(true, ordering: .acquiringAndReleasing) { return }
+            self.outcome.resume(returning: outcome)
+        }
+    }
+
+    /// Creates the message of a handler on a loop, or of a subscriber if the loop is nil.
+    init(_ message: Message, repliesOn eventLoop: EventLoop? = nil) throws(RoutingError) {
         self.url = CText(message.address.text)
         var parameters: [String: any Sendable] = message.parameters.all
         for (name, value) in message.parameters.passedValues { parameters[name] = value }
@@ -28,23 +45,19 @@ final class PendingMessage: Sendable {
         self.payload = try message.rawPayload.map { payload throws(RoutingError) in
             CText(try JSONWriter.encoded(payload))
         }
+        self.reply = eventLoop.map { Reply(on: $0) }
     }
 
-    /// Passes the message to the host, and waits until the message is completed.
+    /// Passes the message of a handler to the host, and waits until the message is completed.
     nonisolated(nonsending) func answer(by host: HostHandler) async throws -> JSONText {
-        try await self.reply.wait(isolation: #isolation) {
+        guard let reply = self.reply else {
+            preconditionFailure("internal error: the message of a subscriber has no reply")
+        }
+        return try await reply.outcome.wait(isolation: #isolation) {
             host.call(self)
         } onCancel: {
-            self.end(.failure(CancellationError()))
+            reply.end(.failure(CancellationError()))
         }.get()
-    }
-
-    func end(_ result: Result<JSONText, any Error>) {
-        let isFirst = self.isEnded.withLock { isEnded in
-            defer { isEnded = true }
-            return !isEnded
-        }
-        if isFirst { self.reply.resume(returning: result) }
     }
 
     /// A pointer for the host, which retains the message until the host completes the message.
@@ -63,16 +76,22 @@ final class PendingMessage: Sendable {
 
     /// Completes a message that the C program handles, and releases the program's pointer to the message.
     ///
-    /// The result is the number of a `HostStatus`. If the closure throws, the message is not completed.
+    /// If the closure throws, its error is the failure of the message, so that the caller does not wait for
+    /// a reply that the host believes to have sent. The result is the number of a `HostStatus`.
     static func end(_ pointer: OpaquePointer?, _ body: () throws -> Result<JSONText, any Error>) -> Int32 {
-        guard let message = unsafe self.of(pointer) else { return HostStatus.invalidArgument.rawValue }
-        do {
-            message.end(try body())
-            // Balances `retained`, because the host completes a message once.
-            unsafe CallbackContext.take(CallbackContext.borrowing(message), as: PendingMessage.self)
-            return HostStatus.ok.rawValue
-        } catch {
+        guard let message = unsafe self.of(pointer), let reply = message.reply else {
             return HostStatus.invalidArgument.rawValue
         }
+        let (status, outcome): (HostStatus, Outcome)
+        do {
+            (status, outcome) = (.ok, try body())
+        } catch {
+            let failure = HostFailure(message: "the handler's reply or failure is invalid: \(error)")
+            (status, outcome) = (.invalidArgument, .failure(failure))
+        }
+        reply.end(outcome)
+        // Balances `retained`, because the host completes a message once.
+        unsafe CallbackContext.take(CallbackContext.borrowing(message), as: PendingMessage.self)
+        return status.rawValue
     }
 }

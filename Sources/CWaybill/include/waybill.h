@@ -61,8 +61,9 @@ typedef struct {
 } waybill_value;
 
 // The outcome of a call. `status` is WAYBILL_OK, and `value` is the value of the reply, or `status` is
-// another number, and `error` is an error message. `error` is null for WAYBILL_OK. The value of
-// waybill_publish is the number of subscribers that received the message.
+// another number, and `error` is an error message. `error` is null for WAYBILL_OK. If a handler called
+// waybill_fail, `error` is the text of the handler. The value of waybill_publish is the number of subscribers
+// that received the message.
 typedef struct {
     int status;
     waybill_value value;
@@ -78,8 +79,8 @@ typedef struct {
 // inherit in the same way. Calls that begin elsewhere, for example in a completion, inherit nothing.
 typedef void (*waybill_handler)(void *context, waybill_message *message);
 
-// Receives a published message. The message is valid until this function returns, and the function cannot
-// reply.
+// Receives a published message. The message is valid until this function returns. The function cannot reply:
+// waybill_reply and waybill_fail return WAYBILL_INVALID_ARGUMENT.
 typedef void (*waybill_subscriber)(void *context, const waybill_message *message);
 
 // Called once when a call has its outcome, and never before the function that began the call has returned.
@@ -175,12 +176,15 @@ waybill_value waybill_message_parameters(const waybill_message *message);
 // has no value when the message does not have a payload.
 waybill_value waybill_message_payload(const waybill_message *message);
 
-// Replies to a message with a value. If the value is not JSON, returns WAYBILL_INVALID_ARGUMENT and does not
-// reply.
+// Replies to a message with a value. If the value is invalid, returns WAYBILL_INVALID_ARGUMENT, and the
+// message fails: its caller receives WAYBILL_HANDLER_FAILED with the reason. The message is completed in both
+// cases, and its pointer is no longer valid.
 int waybill_reply(waybill_message *message, waybill_value value);
 
-// Fails a message. The message's caller receives WAYBILL_HANDLER_FAILED with the text. If the text is not
-// UTF-8, returns WAYBILL_INVALID_ARGUMENT, and the message does not fail.
+// Fails a message. The message's caller receives WAYBILL_HANDLER_FAILED with the text. If the text is null or
+// not UTF-8, returns WAYBILL_INVALID_ARGUMENT, and the caller receives another text. The message is completed
+// in both cases, and its pointer is no longer valid. The text can have any length. Logs contain its first
+// 1,000 characters.
 int waybill_fail(waybill_message *message, const char *text);
 
 #ifdef __cplusplus
