@@ -182,8 +182,7 @@ public func waybill_cancel(_ bus: OpaquePointer?, _ id: UInt64) -> Int32 {
 /// Returns the error message of the last call that failed.
 @c @implementation
 public func waybill_error(_ bus: OpaquePointer?) -> UnsafePointer<CChar>? {
-    guard let bus = unsafe HostBus.of(bus), bus.eventLoop.isInEventLoop else { return nil }
-    return unsafe bus.assumeOnLoop { $0.error }.pointer
+    unsafe HostBus.error(of: bus).pointer
 }
 
 /// Returns the URL of a message.

@@ -226,4 +226,15 @@ extension HostBus {
             return bus.assumeOnLoop { $0.note(error) }
         }
     }
+
+    private static let noBus = CText("the bus is a null pointer")
+    private static let wrongThread = CText("the calling thread is not the thread of the bus")
+
+    /// Returns the error message of the last call that failed, or a constant message if the calling thread
+    /// cannot read the bus.
+    static func error(of pointer: OpaquePointer?) -> CText {
+        guard let bus = unsafe self.of(pointer) else { return self.noBus }
+        guard bus.eventLoop.isInEventLoop else { return self.wrongThread }
+        return bus.assumeOnLoop { $0.error }
+    }
 }

@@ -163,7 +163,9 @@ int waybill_publish(waybill_bus *bus, const char *url, waybill_value parameters,
 int waybill_cancel(waybill_bus *bus, uint64_t id);
 
 // Returns the error message of the last call on the bus that did not return WAYBILL_OK. The message is valid
-// until the next call.
+// until the next call. waybill_timeout, waybill_dispatch, waybill_reply, waybill_fail and calls on another
+// thread store no message. The result is never null: on another thread than the thread of the bus, and for a
+// null pointer, the function returns a constant text about this error.
 const char *waybill_error(const waybill_bus *bus);
 
 // Returns the URL of a message.
