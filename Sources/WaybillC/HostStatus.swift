@@ -71,7 +71,7 @@ struct HostStatus: Error, Hashable {
 extension HostStatus: CustomStringConvertible {
     var description: String {
         switch self {
-        case .invalidArgument: "a null pointer, or text that is not UTF-8"
+        case .invalidArgument: "an argument is a null pointer, too long, or not UTF-8"
         default: self.name
         }
     }

@@ -40,10 +40,11 @@ final class CText: Sendable {
 enum HostValue {
     /// Returns a copy of the bytes of a host's value.
     static func bytes(_ value: waybill_value) throws(HostStatus) -> [UInt8] {
-        guard unsafe value.length > 0 else { return [] }
-        guard let json = unsafe value.json else { throw .invalidArgument }
+        guard unsafe value.length != 0 else { return [] }
+        // No object is longer than the maximum of `Int`, to which Swift converts a `size_t`.
+        guard let json = unsafe value.json, unsafe value.length > 0 else { throw .invalidArgument }
         // The header requires that `length` bytes are readable.
-        return unsafe UnsafeRawBufferPointer(start: json, count: value.length).map { $0 }
+        return unsafe Array(UnsafeRawBufferPointer(start: json, count: value.length))
     }
 
     static func parameters(_ value: waybill_value) throws -> [String: any Sendable] {

@@ -25,7 +25,7 @@ extern "C" {
 enum {
     WAYBILL_OK = 0,
     // Errors that are found before the bus handles the call.
-    WAYBILL_INVALID_ARGUMENT = -1,  // a null pointer, or text that is not UTF-8 or not JSON
+    WAYBILL_INVALID_ARGUMENT = -1,  // a null pointer, or text that is not UTF-8 or is refused as JSON
     WAYBILL_WRONG_THREAD = -2,      // the calling thread is not the thread of the bus
     // Errors of the bus. RoutingError.Code in the Swift library documents them.
     WAYBILL_INVALID_URL = -10,
@@ -54,7 +54,9 @@ typedef struct waybill_bus waybill_bus;
 typedef struct waybill_message waybill_message;
 
 // JSON text. A length of 0 means no value: null in a reply, and no parameters in a message. The pointer may
-// then be null. A null pointer with another length is WAYBILL_INVALID_ARGUMENT.
+// then be null. These values are WAYBILL_INVALID_ARGUMENT: a null pointer with another length, a length above
+// PTRDIFF_MAX, text that is not JSON in UTF-8, arrays and objects that are nested more than 64 levels deep,
+// and a string with more than 30 combining marks in a row.
 typedef struct {
     const char *json;
     size_t length;
