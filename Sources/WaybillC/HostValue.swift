@@ -12,18 +12,16 @@ final class CText: Sendable {
     // Only `init` writes the buffer, and only `deinit` frees it.
     private nonisolated(unsafe) let bytes: UnsafeMutableBufferPointer<CChar>
 
-    init(_ text: String) { unsafe self.bytes = Self.copy(Array(text.utf8)) }
+    init(_ bytes: some Collection<UInt8>) {
+        let copy = UnsafeMutableBufferPointer<CChar>.allocate(capacity: bytes.count + 1)
+        unsafe UnsafeMutableRawBufferPointer(copy).copyBytes(from: bytes)
+        unsafe copy[bytes.count] = 0
+        unsafe self.bytes = copy
+    }
 
-    init(_ bytes: [UInt8]) { unsafe self.bytes = Self.copy(bytes) }
+    convenience init(_ text: String) { self.init(text.utf8) }
 
     deinit { unsafe self.bytes.deallocate() }
-
-    private static func copy(_ text: [UInt8]) -> UnsafeMutableBufferPointer<CChar> {
-        let bytes = UnsafeMutableBufferPointer<CChar>.allocate(capacity: text.count + 1)
-        for (index, byte) in text.enumerated() { unsafe bytes[index] = CChar(bitPattern: byte) }
-        unsafe bytes[text.count] = 0
-        return unsafe bytes
-    }
 
     /// A pointer to the text.
     ///
