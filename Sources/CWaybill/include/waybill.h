@@ -5,7 +5,17 @@
 // interface contains no Swift types.
 //
 // A bus belongs to the thread that created it. This thread must run the loop of the bus and make all calls.
-// All callbacks run on this thread. Only waybill_reply and waybill_fail may be called from any thread.
+// All callbacks run on this thread. Any thread may call waybill_reply and waybill_fail, and may read a valid
+// message with the functions waybill_message_*. A thread can have several buses. Only functions of the
+// program receive the messages of a bus.
+//
+// The library never reads a `context`. The program may free the context of a completion when the completion
+// has been called, and the context of a handler or subscriber when waybill_cancel with its ID has returned or
+// when `closed` has been called.
+//
+// A program that uses libuv must link it dynamically, so that the program and the library use one copy of
+// libuv. After fork(), the child process must not use a bus of its parent. The library logs a warning to
+// standard error when a message of waybill_send fails.
 
 #ifndef WAYBILL_H
 #define WAYBILL_H
@@ -119,8 +129,9 @@ int waybill_fd(const waybill_bus *bus);
 // thread of the bus, and WAYBILL_REFUSED for a null pointer or for a bus on the program's uv_loop_t.
 int waybill_timeout(const waybill_bus *bus);
 
-// Runs the callbacks that are due, without waiting. Within a callback, this function does nothing and returns
-// WAYBILL_REFUSED.
+// Runs the callbacks that are due, without waiting. Within a callback of the same bus, this function does
+// nothing and returns WAYBILL_REFUSED. Returns WAYBILL_WRONG_THREAD on another thread than the thread of the
+// bus, and WAYBILL_INVALID_ARGUMENT for a null pointer or for a bus on the program's uv_loop_t.
 int waybill_dispatch(waybill_bus *bus);
 
 // Begins to close a bus. Pending calls fail with WAYBILL_SHUT_DOWN, unless their handlers have replied
