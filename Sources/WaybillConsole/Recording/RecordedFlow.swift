@@ -26,7 +26,7 @@ struct RecordedMessage: Sendable {
 
     /// The recorder's revision at the last change of this message.
     var revision = 0
-    /// The readers whose pattern matches the message, and the readers that have received the message.
+    /// The readers whose pattern matches the message's URL, and the readers that have received the message.
     ///
     /// A reader is an open page. Each reader has one bit.
     var readers: UInt32 = 0

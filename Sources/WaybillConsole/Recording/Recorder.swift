@@ -68,20 +68,20 @@ final class Recorder: Sendable {
                 )
         }
         guard let begun, begun.decision.isKept else { return }
-        let recorded = self.recorded(letter, time: time, readers: begun.readers)
+        let recorded = self.recorded(letter, time: time)
         let failure = ShownFailure(
             letter.error,
             self.writer,
             hiding: letter.message.map(self.hidden(in:)) ?? []
         )
         self.state.withLock { state in
-            state.keep(recorded, begun.decision)
+            state.keep(recorded, begun)
             state.end(letter.id, at: time, after: nil, reply: nil, failure: failure)
         }
     }
 
     private func begin(_ message: Message, pattern: String?, time: Double) {
-        let (decision, readers) = self.state.withLock { state in
+        let begun = self.state.withLock { state in
             state.begin(
                 message.id,
                 to: message.parameters.url,
@@ -90,10 +90,10 @@ final class Recorder: Sendable {
                 at: time
             )
         }
-        guard decision.isKept else { return }
+        guard begun.decision.isKept else { return }
         // This call is outside the lock, because it runs code of the program's types.
-        let recorded = self.recorded(message, pattern: pattern, time: time, readers: readers)
-        self.state.withLock { $0.keep(recorded, decision) }
+        let recorded = self.recorded(message, pattern: pattern, time: time)
+        self.state.withLock { $0.keep(recorded, begun) }
     }
 
     private func end(_ event: MessageTrace.Event, hasFailed: Bool) -> Bool {
@@ -122,12 +122,7 @@ extension RecorderState.Decision {
 
 // Conversion of messages to the form that the console keeps.
 extension Recorder {
-    private func recorded(
-        _ message: Message,
-        pattern: String?,
-        time: Double,
-        readers: UInt32
-    ) -> RecordedMessage {
+    private func recorded(_ message: Message, pattern: String?, time: Double) -> RecordedMessage {
         RecordedMessage(
             id: message.id,
             time: time,
@@ -140,14 +135,13 @@ extension Recorder {
             answers: message.correlationID,
             kind: message.deliveryKind,
             value: message.payload.map { self.writer.text($0) },
-            parameters: self.parameters(of: message),
-            readers: readers
+            parameters: self.parameters(of: message)
         )
     }
 
-    private func recorded(_ letter: DeadLetter, time: Double, readers: UInt32) -> RecordedMessage {
+    private func recorded(_ letter: DeadLetter, time: Double) -> RecordedMessage {
         if let message = letter.message {
-            return self.recorded(message, pattern: letter.pattern, time: time, readers: readers)
+            return self.recorded(message, pattern: letter.pattern, time: time)
         }
         return RecordedMessage(
             id: letter.id,
@@ -161,8 +155,7 @@ extension Recorder {
             answers: nil,
             kind: letter.isAwaited ? .request : .send,
             value: nil,
-            parameters: [],
-            readers: readers
+            parameters: []
         )
     }
 

@@ -21,6 +21,14 @@ struct RecorderState: Sendable {
         case join(Int)
     }
 
+    /// The decision on a message that has begun, and the readers whose pattern matches its URL.
+    struct Begun: Sendable {
+        let decision: Decision
+        let readers: UInt32
+        /// The number of readers that had been added before the message began.
+        fileprivate let readerCount: Int
+    }
+
     private struct Place {
         let flow: Int
         let message: Int
@@ -36,6 +44,8 @@ struct RecorderState: Sendable {
     /// An open page that receives the recorded messages.
     fileprivate struct Reader {
         let scope: RouteTable<Void>?
+        /// The number of readers that had been added before this reader.
+        let number: Int
         var counted = 0
         var shown = 0
         var revision = 0
@@ -70,6 +80,8 @@ struct RecorderState: Sendable {
     ///
     /// The index of a reader is its bit in ``RecordedMessage/readers``.
     private var readers: [Reader?] = []
+    /// The number of readers that have been added.
+    private var readerCount = 0
     static let readerLimit = 32
 
     init(_ limits: RecordingLimits, at time: Double) {
@@ -80,10 +92,9 @@ struct RecorderState: Sendable {
 
     /// Removes everything except the readers.
     mutating func clear(at time: Double) {
-        let (readers, revision) = (self.readers, self.revision)
+        let (readers, readerCount, revision) = (self.readers, self.readerCount, self.revision)
         self = Self(self.limits, at: time)
-        self.readers = readers
-        self.revision = revision
+        (self.readers, self.readerCount, self.revision) = (readers, readerCount, revision)
     }
 }
 
@@ -91,8 +102,7 @@ extension RecorderState {
     /// Counts a message, and decides whether it is kept.
     ///
     /// The route is empty if no pattern matched. The time is in seconds since the console was created.
-    /// `hasEnded` tells whether the message is a dead letter that was never delivered. The returned readers
-    /// are the readers whose pattern matches the message.
+    /// `hasEnded` tells whether the message is a dead letter that was never delivered.
     mutating func begin(
         _ id: CorrelationID,
         to url: String,
@@ -100,14 +110,18 @@ extension RecorderState {
         cause: CorrelationID?,
         at time: Double,
         hasEnded: Bool = false
-    ) -> (decision: Decision, readers: UInt32) {
+    ) -> Begun {
         if !hasEnded, self.inFlight.count < Self.inFlightLimit { self.inFlight.insert(id) }
         var readers: UInt32 = 0
         for index in self.readers.indices where self.readers[index]?.matches(url) == true {
             self.readers[index]?.counted += 1
             readers |= 1 << UInt32(index)
         }
-        return (self.decide(route, cause, at: time), readers)
+        return Begun(
+            decision: self.decide(route, cause, at: time),
+            readers: readers,
+            readerCount: self.readerCount
+        )
     }
 
     private mutating func decide(_ route: String, _ cause: CorrelationID?, at time: Double) -> Decision {
@@ -133,10 +147,11 @@ extension RecorderState {
 
     /// Keeps a message according to the decision of ``begin(_:to:_:cause:at:hasEnded:)``.
     ///
-    /// Readers may have been added or removed since the decision, so their patterns are matched again.
-    mutating func keep(_ message: RecordedMessage, _ decision: Decision) {
+    /// If readers were added since the decision, their patterns are matched with the shown URL, in which
+    /// values of hidden names are replaced. The decision contains the result for all other readers.
+    mutating func keep(_ message: RecordedMessage, _ begun: Begun) {
         var flow: Int
-        switch decision {
+        switch begun.decision {
         case .count: return
         case .begin:
             self.lastFlow += 1
@@ -154,12 +169,15 @@ extension RecorderState {
             flow = number
         }
         var message = message
-        let counted = message.readers
-        message.readers = 0
-        for index in self.readers.indices where self.readers[index]?.matches(message.url) == true {
+        for (index, reader) in self.readers.enumerated() {
+            guard let reader else { continue }
             let bit = 1 << UInt32(index) as UInt32
-            if counted & bit == 0 { self.readers[index]?.counted += 1 }
-            message.readers |= bit
+            if reader.number < begun.readerCount {
+                message.readers |= begun.readers & bit
+            } else if reader.matches(message.url) {
+                message.readers |= bit
+                self.readers[index]?.counted += 1
+            }
         }
         let place = Place(flow: flow, message: self.flows[flow]?.messages.count ?? 0)
         self.places[message.id] = place
@@ -286,9 +304,11 @@ extension RecorderState {
 
 // Readers: the open pages that receive messages.
 extension RecorderState {
-    /// Adds a reader, and returns its number, or nil if the limit is reached.
+    /// Adds a reader, and returns its index, or nil if the limit is reached.
+    ///
+    /// The reader receives the kept messages whose shown URL matches the pattern.
     mutating func addReader(_ scope: RouteTable<Void>?) -> Int? {
-        let reader = Reader(scope: scope)
+        let reader = Reader(scope: scope, number: self.readerCount)
         let index: Int
         if let free = self.readers.firstIndex(where: { $0 == nil }) {
             index = free
@@ -298,6 +318,7 @@ extension RecorderState {
             index = self.readers.count
             self.readers.append(reader)
         }
+        self.readerCount += 1
         let bit = 1 << UInt32(index) as UInt32
         for (number, flow) in self.flows {
             for (place, message) in flow.messages.enumerated() {

@@ -41,10 +41,9 @@ struct RecorderStateTests {
         text: String = "",
         through state: inout RecorderState
     ) -> Bool {
-        var recorded = self.message(id, route, at: time, cause: cause, text: text)
+        let recorded = self.message(id, route, at: time, cause: cause, text: text)
         let begun = state.begin(recorded.id, to: route, route, cause: recorded.cause, at: time)
-        recorded.readers = begun.readers
-        state.keep(recorded, begun.decision)
+        state.keep(recorded, begun)
         if state.end(recorded.id, route, after: .milliseconds(1), hasFailed: false) {
             state.end(recorded.id, at: time, after: 1000, reply: "Int", failure: nil)
         }
@@ -149,14 +148,26 @@ struct RecorderStateTests {
         state.removeReader(one)
         #expect(state.addReader(nil) == one)
         // A page may be opened while the recorder describes a message, between these two calls.
-        var late = self.message(21, "app://a/21", at: 0)
+        let late = self.message(21, "app://a/21", at: 0)
         let begun = state.begin(late.id, to: late.url, late.url, cause: nil, at: 0)
         let newest = state.addReader(table) ?? -1
-        late.readers = begun.readers
-        state.keep(late, begun.decision)
+        state.keep(late, begun)
         #expect(state.changes(for: newest, limit: 1).messages.map(\.id.rawValue) == [21])
         state.removeReader(newest)
         #expect(state.changes(for: one, limit: 100).counted == 21)
+    }
+
+    @Test
+    func `the pattern of a page selects messages by the URLs that their senders wrote`() throws {
+        var state = RecorderState(RecordingLimits(), at: 0)
+        var table = RouteTable<Void>()
+        try table.insert("app://vault/<int:token>", ())
+        let reader = state.addReader(table) ?? -1
+        // The recorder replaces the value of a hidden name in the URL that it keeps.
+        let message = self.message(1, "app://vault/…", at: 0)
+        state.keep(message, state.begin(message.id, to: "app://vault/7", "app://vault", cause: nil, at: 0))
+        let changes = state.changes(for: reader, limit: 10)
+        #expect(changes.messages.map(\.id.rawValue) == [1] && changes.counted == 1)
     }
 }
 #endif
