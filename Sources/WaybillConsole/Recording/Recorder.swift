@@ -108,7 +108,7 @@ final class Recorder: Sendable {
         time: Double,
         value: any Sendable
     ) {
-        guard self.state.withLock({ $0.isKept(id) }) else { return }
+        guard self.state.withLock({ $0.admit(kind, of: id) }) else { return }
         let text = self.writer.text(value)
         self.state.withLock { $0.note(kind, of: id, at: time, text) }
     }

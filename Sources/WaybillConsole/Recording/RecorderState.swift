@@ -191,10 +191,22 @@ extension RecorderState {
     /// Returns whether a message is kept.
     func isKept(_ id: CorrelationID) -> Bool { self.places[id] != nil }
 
-    /// Adds an event to a message, if the message is kept.
+    /// Counts a progress reply or an answer of a kept message, and returns whether its flow has room for the
+    /// event.
+    ///
+    /// An event without room does not change the message for the readers. Otherwise, a message with very many
+    /// progress replies would displace the changes of other messages.
+    mutating func admit(_ kind: FlowEvent.Kind, of id: CorrelationID) -> Bool {
+        guard let place = self.places[id] else { return false }
+        if kind == .progress { self.flows[place.flow]?.messages[place.message].progress += 1 }
+        let hasRoom = (self.flows[place.flow]?.events.count ?? 0) < self.limits.eventsPerFlow
+        if !hasRoom { self.flows[place.flow]?.dropped += 1 }
+        return hasRoom
+    }
+
+    /// Adds an event that was counted to a message, if the message is kept.
     mutating func note(_ kind: FlowEvent.Kind, of id: CorrelationID, at time: Double, _ text: String) {
         guard let place = self.places[id] else { return }
-        if kind == .progress { self.flows[place.flow]?.messages[place.message].progress += 1 }
         self.add(kind, place: place, time: time, text: text, duration: nil)
         self.touch(place)
         self.evict()
@@ -346,23 +358,28 @@ extension RecorderState {
         self.readers[index].map { $0.revision < self.revision } ?? false
     }
 
-    /// Returns the messages with the latest changes since the reader's last call, at most `limit`.
+    /// Returns the messages that have changed since the reader's last call.
+    ///
+    /// The result contains the newest messages that the reader has not received yet, at most `limit`. A
+    /// message that the reader has received is always included, because the reader shows its state.
     mutating func changes(for index: Int, limit: Int) -> Changes {
         guard let reader = self.readers[index] else { return Changes() }
         var changes = Changes()
         let bit = 1 << UInt32(index) as UInt32
-        var revision = self.revision
+        var (revision, remaining) = (self.revision, limit)
         for id in self.changes.reversed() {
             defer { revision -= 1 }
-            guard revision > reader.revision, changes.messages.count < limit else { break }
+            guard revision > reader.revision else { break }
             guard let place = self.places[id], let message = self.flows[place.flow]?.messages[place.message],
                 message.revision == revision, message.readers & bit != 0
             else { continue }
-            changes.messages.append(message)
             if message.shownTo & bit == 0 {
+                guard remaining > 0 else { continue }
+                remaining -= 1
                 self.flows[place.flow]?.messages[place.message].shownTo |= bit
                 self.readers[index]?.shown += 1
             }
+            changes.messages.append(message)
         }
         changes.messages.reverse()
         self.readers[index]?.revision = self.revision

@@ -158,6 +158,45 @@ struct RecorderStateTests {
     }
 
     @Test
+    func `a page receives the outcome of a message that it shows, however many messages are new`() {
+        var state = RecorderState(RecordingLimits(), at: 0)
+        let reader = state.addReader(nil) ?? -1
+        let slow = self.message(1, "app://slow", at: 0)
+        state.keep(slow, state.begin(slow.id, to: slow.url, slow.url, cause: nil, at: 0))
+        #expect(state.changes(for: reader, limit: 10).messages.map(\.state) == ["waiting"])
+        state.end(slow.id, at: 0, after: 1000, reply: "Int", failure: nil)
+        for id in 2...50 as ClosedRange<UInt64> { self.pass(id, "app://a", at: 0, through: &state) }
+        let changes = state.changes(for: reader, limit: 10)
+        #expect(changes.messages.map(\.id.rawValue) == [1] + Array(41...50))
+        #expect(changes.messages.first?.state == "replied")
+        #expect(changes.counted == 50 && changes.shown == 11)
+    }
+
+    @Test
+    func `progress replies beyond the events of a flow are counted, and do not change the message`() {
+        var limits = RecordingLimits()
+        limits.eventsPerFlow = 3
+        var state = RecorderState(limits, at: 0)
+        let reader = state.addReader(nil) ?? -1
+        let message = self.message(1, "app://a", at: 0)
+        state.keep(message, state.begin(message.id, to: message.url, message.url, cause: nil, at: 0))
+        for _ in 0..<2 {
+            let hasRoom = state.admit(.progress, of: message.id)
+            #expect(hasRoom)
+            state.note(.progress, of: message.id, at: 0, "Int")
+        }
+        #expect(state.changes(for: reader, limit: 10).messages.map(\.progress) == [2])
+        for _ in 0..<5 {
+            let hasRoom = state.admit(.progress, of: message.id)
+            #expect(!hasRoom)
+        }
+        #expect(!state.hasChanges(for: reader))
+        state.end(message.id, at: 0, after: 1000, reply: "Int", failure: nil)
+        #expect(state.changes(for: reader, limit: 10).messages.map(\.progress) == [7])
+        #expect(state.flow(of: message.id)?.events.count == 4 && state.flow(of: message.id)?.dropped == 5)
+    }
+
+    @Test
     func `the pattern of a page selects messages by the URLs that their senders wrote`() throws {
         var state = RecorderState(RecordingLimits(), at: 0)
         var table = RouteTable<Void>()
