@@ -1,4 +1,5 @@
 #if HTTP
+internal import NIOCore
 internal import WaybillJSON
 internal import WaybillRouting
 
@@ -94,12 +95,16 @@ struct Shape {
 enum ValueSize {
     /// Returns the estimated size of a value in bytes, at most `limit`.
     ///
-    /// Content that the method cannot read counts only a few bytes.
+    /// An object, and a value with a custom mirror that refers to memory elsewhere, count 1 KiB, because the
+    /// method cannot read their content. A value with more than 1024 parts counts `limit` bytes.
     static func estimate(_ value: any Sendable, upTo limit: Int) -> Int {
-        var (nodes, size) = (256, 0)
+        var (nodes, size) = (1024, 0)
         Self.add(value, size: &size, nodes: &nodes, limit: limit)
-        return min(size, limit)
+        return nodes > 0 ? min(size, limit) : limit
     }
+
+    /// The estimated size of content that cannot be read.
+    private static let unreadable = 1024
 
     private static func add(_ value: Any, size: inout Int, nodes: inout Int, limit: Int) {
         size += 16
@@ -113,9 +118,17 @@ enum ValueSize {
             size += encoded.slice.count
             return
         }
+        if let bytes = value as? any RandomAccessCollection<UInt8> {
+            size += bytes.count
+            return
+        }
+        if let buffer = value as? ByteBuffer {
+            size += buffer.storageCapacity
+            return
+        }
         let type = Swift.type(of: value)
         if type is AnyClass {
-            size += 64
+            size += Self.unreadable
             return
         }
         if let counted = value as? any Counted {
@@ -126,13 +139,18 @@ enum ValueSize {
             size += first.isEmpty ? 0 : max(1, sample / first.count) * counted.count
             return
         }
-        if value is any CustomReflectable, !(value is any Wrapper) {
-            size += 64
+        if let value = value as? any CustomReflectable, !(value is any Wrapper) {
+            size += Self.inlineSize(of: value) ?? Self.unreadable
             return
         }
         for child in Mirror(reflecting: value).children {
             Self.add(child.value, size: &size, nodes: &nodes, limit: limit)
         }
+    }
+
+    /// Returns the size of a value's type if values of the type refer to no other memory, such as a date.
+    private static func inlineSize<Value: CustomReflectable>(of value: Value) -> Int? {
+        _isPOD(Value.self) ? MemoryLayout<Value>.size : nil
     }
 }
 

@@ -1,4 +1,6 @@
 #if HTTP
+import Foundation
+import NIOCore
 import Testing
 import WaybillJSON
 import WaybillRouting
@@ -75,6 +77,21 @@ struct ShapeTests {
         #expect(writer.text(String(repeating: "x", count: 1 << 20)) == "String(1048576)")
         #expect(writer.text(Array(repeating: 7, count: 1000)).utf8.count < 100)
         #expect(writer.text(["a\"b"]) == #"["a\"b"]"#)
+    }
+
+    @Test
+    func `the estimated size of a value includes bytes that its mirror does not contain`() {
+        let data = Data(repeating: 7, count: 100_000)
+        #expect(ValueSize.estimate(data, upTo: 1 << 20) >= 100_000)
+        #expect(ValueSize.estimate(["file": [data, data]], upTo: 1 << 20) >= 200_000)
+        #expect(ValueSize.estimate(ByteBuffer(bytes: data), upTo: 1 << 20) >= 100_000)
+        #expect(ValueSize.estimate(Account(), upTo: 1 << 20) >= 1024)
+        #expect(ValueSize.estimate(Describing(), upTo: 1 << 20) < 100)
+        #expect(ValueSize.estimate([Date.now, Date.now], upTo: 1 << 20) < 100)
+        struct Wide: Sendable { var receipts = (Receipt(), Receipt(), Receipt(), Receipt()) }
+        // A value with very many parts is not visited completely.
+        let values = Array(repeating: Array(repeating: Wide(), count: 8), count: 8)
+        #expect(ValueSize.estimate(values, upTo: 1 << 30) == 1 << 30)
     }
 
     @Test
