@@ -15,7 +15,17 @@ extension BusCore {
     ) -> RoutingError? {
         let shard = self.currentShard
         let request = isOwn ? request.inheriting(on: shard) : request
-        let ticket = self.open(on: shard)
+        return self.send(request, ticket: self.open(on: shard), for: sender, on: shard)
+    }
+
+    /// Takes a message that has its ticket through the steps of ``send(_:isOwn:for:)``.
+    @inline(__always)
+    func send(
+        _ request: Request,
+        ticket: consuming MessageTicket,
+        for sender: Recipient = .nobody,
+        on shard: BorrowedShard?
+    ) -> RoutingError? {
         if let error = self.rejection(of: request) {
             self.fail(ticket, of: request, with: error, for: sender, on: shard)
             return error

@@ -42,29 +42,40 @@ extension MessageBus {
         await self.perform(Request(url: url, passed: .make(parameters)), timeout: timeout)
     }
 
-    /// Routes a message that repeats a given message, with its parameters, headers, payload and origin, but
-    /// without its deadline.
+    /// Routes or sends a message that repeats a given message, with its parameters, headers, payload and
+    /// origin, but without its deadline.
     ///
     /// - Parameters:
     ///   - message: The message to repeat. It is recorded as the cause of the new message.
     ///   - headers: Additional headers.
-    ///   - timeout: The duration to wait for the reply.
-    /// - Returns: The ID of the new message, and its value or the reason why it failed.
+    ///   - timeout: The duration to wait for the reply. Nil sends the message, without a deadline.
+    /// - Returns: The ID of the new message, and the reason why it failed; nil if it succeeded, or if it was
+    ///   sent and accepted.
     package nonisolated(nonsending) func replay(
         _ message: Message,
         headers: [String: String],
-        timeout: Duration
-    ) async -> Performed {
+        timeout: Duration?
+    ) async -> (id: CorrelationID, failure: RoutingError?) {
         let extras = MessageExtras(
             payload: message.rawPayload,
             headers: message.headers.merging(headers) { _, new in new },
             correlationID: message.correlationID,
             external: message.extras?.external,
-            provenance: MessageProvenance(kind: .request, cause: message.id)
+            provenance: MessageProvenance(kind: timeout == nil ? .send : .request, cause: message.id)
         )
         let parameters = message.parameters
         let request = Request(url: parameters.url, passed: parameters.passed, extras: extras)
-        return await self.perform(request, timeout: timeout)
+        guard let timeout else {
+            // The bus ends this part when it settles the message.
+            extras.work?.addPart()
+            let shard = self.core.currentShard
+            let ticket = self.core.open(on: shard)
+            let id = ticket.id
+            return (id, self.core.send(request, ticket: ticket, on: shard))
+        }
+        let (id, result) = await self.perform(request, timeout: timeout)
+        if case .failure(let error) = result { return (id, error) }
+        return (id, nil)
     }
 
     private nonisolated(nonsending) func perform(_ request: Request, timeout: Duration) async -> Performed {

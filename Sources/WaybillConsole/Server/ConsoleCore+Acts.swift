@@ -114,17 +114,16 @@ extension ConsoleCore {
         }
     }
 
+    /// Sends a dead letter again in the way of its first sender: with a caller, or without a caller and
+    /// without a deadline.
     private func replay(_ letter: LetterBox.Letter) async -> Replay? {
         guard let message = letter.message else { return nil }
-        let (id, result) = await self.bus.replay(
-            message,
-            headers: ["waybill-replay-of": "\(letter.id)"],
-            timeout: .milliseconds(Self.usualTimeout)
-        )
+        let timeout = letter.isAwaited ? Duration.milliseconds(Self.usualTimeout) : nil
+        let headers = ["waybill-replay-of": "\(letter.id)"]
+        let (id, error) = await self.bus.replay(message, headers: headers, timeout: timeout)
         self.letters.note(letter.id, replayedAs: id)
-        var failure: ShownFailure?
-        if case .failure(let error) = result {
-            failure = ShownFailure(error, self.recorder.writer, hiding: self.recorder.hidden(in: message))
+        let failure = error.map {
+            ShownFailure($0, self.recorder.writer, hiding: self.recorder.hidden(in: message))
         }
         var metadata: Logger.Metadata = ["url": "\(letter.url)", "id": "\(letter.id)", "as": "\(id)"]
         metadata["failure"] = failure.map { "\($0.code)" }

@@ -96,14 +96,17 @@ struct ReplayTests {
             let replayed = try #require(one.json?.member(named: "replayed")?.elements)
             #expect(replayed.count == 1 && replayed[0].member(named: "failure")?.isNull == true)
             let new = try #require(replayed[0].member(named: "as")?.string)
+            #expect(await eventually { handled.count == 1 })
             let message = try #require(handled.entries.first)
             #expect("\(message.id)" == new)
             #expect(message.headers == ["tenant": "a", "waybill-replay-of": ids[0]])
             #expect(message.parameters.call["count"] is Int && message.cause.map { "\($0)" } == ids[0])
+            // No caller waits for the new message, because no caller waited for the dead letter.
+            #expect(message.deadline == nil && message.deliveryKind == .send)
             let body = #"{"code":"refused","pattern":"app://shop/:n"}"#
             let all = try await server.post("api/deadletters/replay", body)
             #expect(all.json?.member(named: "replayed")?.elements?.count == 3)
-            #expect(handled.count == 4)
+            #expect(await eventually { handled.count == 4 })
             let letter = try await self.letters(server).first { $0.member(named: "id")?.string == ids[0] }
             #expect(letter?.member(named: "replayedAs")?.elements?.count == 2)
             #expect(log.entries.filter { $0.contains("once more") }.count == 4)

@@ -72,6 +72,8 @@ struct SecretTests {
         _ = try? await bus.route("app://login?password=a;\(escaped)?\(escaped)", as: Credentials.self)
         bus.send("app://reset/\(escaped)")
         bus.send("app://nowhere?session=\(escaped)&x=1", parameters: ["cookie": secret])
+        // A replay of a dead letter that its caller awaited shows the failure.
+        _ = await failure { try await bus.route("app://nowhere?session=\(escaped)", as: Int.self) }
         _ = try? await bus.publish("app://topic/\(escaped)")
         bus.send("not a url?token=\(escaped)")
     }
