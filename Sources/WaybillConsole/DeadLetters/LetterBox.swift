@@ -26,6 +26,11 @@ final class LetterBox: Sendable {
         let message: Message?
         let size: Int
         var replayedAs: [CorrelationID] = []
+        /// Whether the letter was sent again and needs no further attempt.
+        ///
+        /// Either the new message has succeeded, or the new message takes the place of this letter if it
+        /// becomes a dead letter itself.
+        var isReplayed = false
     }
 
     struct Group: Sendable {
@@ -139,9 +144,10 @@ final class LetterBox: Sendable {
         }
     }
 
-    /// Records that a letter was sent again.
-    func note(_ id: CorrelationID, replayedAs new: CorrelationID) {
+    /// Records that a letter was sent again, and whether its caller received a failure.
+    func note(_ id: CorrelationID, replayedAs new: CorrelationID, hasFailed: Bool) {
         self.state.withLock { state in
+            let isReplaced = state.groups.values.contains { $0.letters.contains { $0.id == new } }
             for (key, group) in state.groups {
                 guard let place = group.letters.lastIndex(where: { $0.id == id }) else { continue }
                 // Only the latest IDs are kept, because a letter may be sent again any number of times.
@@ -149,6 +155,7 @@ final class LetterBox: Sendable {
                     state.groups[key]?.letters[place].replayedAs.removeFirst()
                 }
                 state.groups[key]?.letters[place].replayedAs.append(new)
+                if !hasFailed || isReplaced { state.groups[key]?.letters[place].isReplayed = true }
                 return
             }
         }

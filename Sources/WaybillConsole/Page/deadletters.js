@@ -14,6 +14,8 @@ let askedAt = -Infinity;
 /** The elements, the list and the letters of each group, by reason and route. */
 const groups = new Map();
 let confirming = null;
+/** Whether a replay is in progress. All buttons wait for its answer, so that no letter is replayed twice. */
+let isReplaying = false;
 
 const columns = [
     ["clock", "Time"], ["url", "URL"], ["outcome", "Message"], ["replayed", "Replayed as"], ["act", "Act"],
@@ -42,6 +44,9 @@ function loadIfDue() {
 }
 
 async function replay(what) {
+    if (isReplaying) return;
+    isReplaying = true;
+    renderButtons();
     try {
         const { replayed } = await ask("api/deadletters/replay", what);
         const failed = replayed.filter((letter) => letter.failure);
@@ -51,8 +56,18 @@ async function replay(what) {
     } catch (error) {
         setText(byId("replay-outcome"), error.message);
     }
-    load();
+    await load();
+    isReplaying = false;
+    renderButtons();
 }
+
+/** Marks all buttons as disabled during a replay. The attribute `disabled` would take the focus away. */
+function renderButtons() {
+    for (const button of byId("groups").querySelectorAll("button")) button.ariaDisabled = isReplaying;
+}
+
+/** The letters of a group that were not yet replayed with success. */
+const replayable = (letters) => letters.filter((letter) => letter.canReplay && !letter.isReplayed);
 
 /**
  * Asks for confirmation at the first click, and replays the letters of a group at the second click.
@@ -60,12 +75,12 @@ async function replay(what) {
  * A letter that arrives between the two clicks is not replayed.
  */
 function replayGroup(part) {
+    if (isReplaying) return;
     if (confirming?.part === part) {
         replay({ ids: confirming.ids });
         confirming = null;
     } else {
-        const letters = part.letters.filter((letter) => letter.canReplay);
-        const choice = { part, ids: letters.map((letter) => letter.id) };
+        const choice = { part, ids: replayable(part.letters).map((letter) => letter.id) };
         confirming = choice;
         setTimeout(() => {
             if (confirming === choice) confirming = null;
@@ -126,7 +141,7 @@ function renderGroup(part, group, words) {
     part.table.ariaLabel = keyOf(group);
     setText(part.title, `${group.code} · ${group.pattern ?? "no route"} · ${plural(group.count, "letter")}`
         + notShown(group.count - letters.length));
-    part.button.disabled = !mayAct || !letters.some((letter) => letter.canReplay);
+    part.button.disabled = !mayAct || replayable(letters).length === 0;
     renderButton(part);
     part.list.show(letters.map((letter) => {
         if (letter.shown?.mayAct !== mayAct) letter.shown = { letter, mayAct };

@@ -72,7 +72,8 @@ extension ConsoleCore {
 
     /// Sends dead letters again.
     ///
-    /// The body of the request is `{"ids":[..]}` or `{"code":..,"pattern":..}`.
+    /// The body of the request is `{"ids":[..]}` or `{"code":..,"pattern":..}`. A code and a pattern name the
+    /// letters of a group that were not yet sent again with success.
     func replay(_ body: JSONText) async throws -> [UInt8] {
         let letters: [LetterBox.Letter]
         if let ids = body.member(named: "ids")?.elements {
@@ -80,7 +81,8 @@ extension ConsoleCore {
             letters = self.letters.replayable { meant.contains($1.id.rawValue) }
         } else if let code = body.member(named: "code")?.string {
             let pattern = body.member(named: "pattern")?.string
-            letters = self.letters.replayable { key, _ in key == LetterBox.Key(code: code, pattern: pattern) }
+            let meant = LetterBox.Key(code: code, pattern: pattern)
+            letters = self.letters.replayable { $0 == meant && !$1.isReplayed }
         } else {
             throw Problem(.badRequest, "`ids` or `code` must name the dead letters")
         }
@@ -121,7 +123,8 @@ extension ConsoleCore {
         let timeout = letter.isAwaited ? Duration.milliseconds(Self.usualTimeout) : nil
         let headers = ["waybill-replay-of": "\(letter.id)"]
         let (id, error) = await self.bus.replay(message, headers: headers, timeout: timeout)
-        self.letters.note(letter.id, replayedAs: id)
+        // A sent message that fails becomes a dead letter.
+        self.letters.note(letter.id, replayedAs: id, hasFailed: letter.isAwaited && error != nil)
         let failure = error.map {
             ShownFailure($0, self.recorder.writer, hiding: self.recorder.hidden(in: message))
         }

@@ -107,6 +107,7 @@ extension ConsoleCore {
                 json.add("time", letter.time)
                 json.add("isAwaited", letter.isAwaited)
                 json.add("canReplay", letter.message != nil)
+                json.add("isReplayed", letter.isReplayed)
                 json.add("replayedAs", letter.replayedAs.map { "\($0)" })
             }
         }

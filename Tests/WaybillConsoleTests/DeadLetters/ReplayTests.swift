@@ -103,15 +103,53 @@ struct ReplayTests {
             #expect(message.parameters.call["count"] is Int && message.cause.map { "\($0)" } == ids[0])
             // No caller waits for the new message, because no caller waited for the dead letter.
             #expect(message.deadline == nil && message.deliveryKind == .send)
+            // The group no longer contains the letter that was replayed.
             let body = #"{"code":"refused","pattern":"app://shop/:n"}"#
             let all = try await server.post("api/deadletters/replay", body)
-            #expect(all.json?.member(named: "replayed")?.elements?.count == 3)
-            #expect(await eventually { handled.count == 4 })
-            let letter = try await self.letters(server).first { $0.member(named: "id")?.string == ids[0] }
-            #expect(letter?.member(named: "replayedAs")?.elements?.count == 2)
-            #expect(log.entries.filter { $0.contains("once more") }.count == 4)
+            #expect(all.json?.member(named: "replayed")?.elements?.count == 2)
+            #expect(await eventually { handled.count == 3 })
+            let letters = try await self.letters(server)
+            #expect(letters.map { $0.member(named: "isReplayed")?.bool } == [true, true, true])
+            #expect(letters.map { $0.member(named: "replayedAs")?.elements?.count } == [1, 1, 1])
+            #expect(log.entries.filter { $0.contains("once more") }.count == 3)
             #expect(try await server.post("api/deadletters/replay", "{}").status == 400)
             #expect(try await server.post("api/deadletters/replay", "[").status == 400)
+        }
+    }
+
+    @Test
+    func `a replay that fails becomes a dead letter in place of the first`() async throws {
+        try self.bus.register("app://shop") { _ in throw RoutingError.refused("closed") }
+        try await ConsoleTestServer.run(self.bus, .quiet { $0.allowsActions = true }) { server in
+            self.bus.send("app://shop")
+            #expect(await eventually { self.bus.statistics.deadLettered == 1 })
+            let body = #"{"code":"refused","pattern":"app://shop"}"#
+            for round in 1...3 {
+                // Each round replays only the dead letter of the round before.
+                let answer = try await server.post("api/deadletters/replay", body)
+                let replayed = try #require(answer.json?.member(named: "replayed")?.elements)
+                #expect(replayed.count == 1)
+                #expect(await eventually { self.bus.statistics.deadLettered == round + 1 })
+            }
+        }
+    }
+
+    @Test
+    func `a letter that a caller awaited is replayed with a caller`() async throws {
+        try await ConsoleTestServer.run(self.bus, .quiet { $0.allowsActions = true }) { server in
+            _ = await failure { try await self.bus.route("app://shop/x") }
+            #expect(await eventually { self.bus.statistics.deadLettered == 1 })
+            let letter = try #require(try await self.letters(server).first)
+            #expect(letter.member(named: "isAwaited")?.bool == true)
+            try self.bus.register("app://shop/x") { message in
+                guard message.deadline != nil else { throw RoutingError.refused("no caller") }
+            }
+            let body = #"{"code":"noRoute","pattern":null}"#
+            let answer = try await server.post("api/deadletters/replay", body)
+            let replayed = try #require(answer.json?.member(named: "replayed")?.elements)
+            #expect(replayed.map { $0.member(named: "failure")?.isNull } == [true])
+            let again = try await server.post("api/deadletters/replay", body)
+            #expect(again.json?.member(named: "replayed")?.elements?.isEmpty == true)
         }
     }
 
