@@ -172,6 +172,8 @@ final class ConsoleCore: Sendable {
     let board: StatisticsBoard
     let gate: ConsoleGate
     let document: LiveDocument
+    /// The last answer to a request for the durable stores, and its time.
+    let knownStores = Locked<(time: Double, json: [UInt8])?>(nil)
     private let forgetLetters: @Sendable () -> Void
 
     init(_ bus: MessageBus, _ configuration: WaybillConsole.Configuration) {

@@ -71,7 +71,7 @@ export async function ask(path, body) {
     });
 }
 
-/** Requests a path every two seconds while a view is open, and renders the page after each response. */
+/** Requests a path every two seconds while a view is open and visible, and renders the page after each response. */
 export class Poll {
     /** The last answer, or null. */
     answer = null;
@@ -83,6 +83,7 @@ export class Poll {
 
     constructor(path) {
         this.#path = path;
+        document.addEventListener("visibilitychange", () => this.load());
     }
 
     open() {
@@ -96,10 +97,10 @@ export class Poll {
         clearTimeout(this.#timer);
     }
 
-    /** Sends the request now, unless the view is closed. */
+    /** Sends the request now, unless the view is closed or the page is hidden. */
     async load() {
-        if (!this.#isOpen) return;
         clearTimeout(this.#timer);
+        if (!this.#isOpen || document.hidden) return;
         try {
             this.answer = await ask(this.#path);
             this.problem = null;
@@ -107,6 +108,8 @@ export class Poll {
             this.problem = error.message;
         }
         changed();
+        // Another request may have ended meanwhile.
+        clearTimeout(this.#timer);
         // The view may have been closed during the request.
         if (this.#isOpen) this.#timer = setTimeout(() => this.load(), 2000);
     }

@@ -2,6 +2,7 @@
 internal import HTTPTypes
 internal import Logging
 internal import Waybill
+internal import WaybillEventLoop
 internal import WaybillHTTP
 internal import WaybillJSON
 internal import WaybillRouting
@@ -29,6 +30,8 @@ extension ConsoleCore {
         let begin = ContinuousClock.now
         let (id, result) = await self.bus.perform(url, parameters: values, timeout: .milliseconds(limit))
         let duration = ContinuousClock.now - begin
+        // The call has possibly changed a store.
+        self.knownStores.withLock { $0 = nil }
         let shown = self.shown(url)
         var metadata: Logger.Metadata = ["url": "\(shown.text)", "id": "\(id)"]
         if case .failure(let error) = result { metadata["failure"] = "\(error.code)" }

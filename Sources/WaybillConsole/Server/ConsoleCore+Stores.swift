@@ -1,5 +1,6 @@
 #if HTTP
 internal import Waybill
+internal import WaybillEventLoop
 internal import WaybillJSON
 internal import WaybillRouting
 
@@ -45,9 +46,17 @@ extension ConsoleCore {
         "waiting", "underway", "dead", "schedules", "oldestAge", "size", "attempts", "commits", "commitTime",
     ]
 
+    /// The number of seconds for which all pages receive the same answer, so that the load of the stores does
+    /// not depend on the number of pages.
+    private static let storesLifetime = 1.0
+
     /// The statistics, the dead letters and the schedules of each store, as JSON.
     var stores: [UInt8] {
         get async {
+            let now = self.recorder.seconds()
+            if let known = self.knownStores.withLock({ $0 }), now - known.time < Self.storesLifetime {
+                return known.json
+            }
             var views: [StoreView] = []
             for url in self.configuration.stores { views.append(await self.view(ofStoreAt: url)) }
             var json = JSONFields()
@@ -65,7 +74,9 @@ extension ConsoleCore {
                     json.add("next", schedule.member(named: "next")?.int)
                 }
             }
-            return json.bytes
+            let bytes = json.bytes
+            self.knownStores.withLock { $0 = (now, bytes) }
+            return bytes
         }
     }
 

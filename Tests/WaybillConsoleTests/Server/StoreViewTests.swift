@@ -122,6 +122,19 @@ struct StoreViewTests {
     }
 
     @Test
+    func `pages that ask at the same time share one reading of the stores`() async throws {
+        let calls = Tally()
+        try self.bus.register("app://store/statistics") { _ in
+            calls.add()
+            return ["dead": 0]
+        }
+        try await ConsoleTestServer.run(self.bus, .quiet { $0.stores = ["app://store"] }) { server in
+            for _ in 0..<20 { _ = try await server.get("api/stores") }
+            #expect(calls.count < 20)
+        }
+    }
+
+    @Test
     func `a store whose routes are missing shows a failure, and no store shows an empty list`() async throws {
         try await ConsoleTestServer.run(self.bus, .quiet { $0.stores = ["app://store"] }) { server in
             let store = try await server.get("api/stores").json?.member(named: "stores")?.elements?.first
