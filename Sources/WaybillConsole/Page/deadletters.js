@@ -118,17 +118,23 @@ function fill(cells, { letter, mayAct }) {
     setText(cells[2], letter.message);
     cells[1].title = `${letter.url}\n${letter.isAwaited ? "a caller awaited it" : "no caller awaited it"}`;
     cells[2].title = letter.message;
-    cells[3].replaceChildren(...letter.replayedAs.slice(-3).flatMap((id) => [
-        make("a", { href: `#live/${encodeURIComponent(id)}` }, id), " "]));
-    const button = make("button", { type: "button", disabled: !mayAct || !letter.canReplay,
-        title: mayAct ? null : readOnlyReason, "aria-label": `Replay ${letter.url}` }, "Replay");
-    // The click must not reach the row, which would open the flow.
-    button.addEventListener("click", (event) => {
+    // Elements that are not replaced keep the focus.
+    const ids = letter.replayedAs.slice(-3);
+    if (cells[3].textContent !== ids.map((id) => `${id} `).join("")) {
+        cells[3].replaceChildren(...ids.flatMap((id) => [
+            make("a", { href: `#live/${encodeURIComponent(id)}` }, id), " "]));
+    }
+    const button = cells[4].firstChild ?? cells[4].appendChild(make("button", { type: "button" }, "Replay"));
+    button.disabled = !mayAct || !letter.canReplay;
+    button.title = mayAct ? "" : readOnlyReason;
+    button.ariaLabel = `Replay ${letter.url}`;
+    button.ariaDisabled = isReplaying;
+    button.onclick = (event) => {
+        // The click must not reach the row, which would open the flow.
         event.stopPropagation();
         replay({ ids: [letter.id] });
-    });
+    };
     cells[3].onclick = (event) => event.stopPropagation();
-    cells[4].replaceChildren(button);
 }
 
 function renderGroup(part, group, words) {

@@ -44,6 +44,8 @@ export class RowList {
     show(items) {
         const keys = new Set(items.map(this.#key));
         const spare = [];
+        const focused = this.hasFocus ? document.activeElement : null;
+        const isKept = focused && keys.has(this.#key(focused.closest("tr").item));
         for (const [key, row] of this.#rows) {
             if (keys.has(key)) continue;
             this.#rows.delete(key);
@@ -56,6 +58,8 @@ export class RowList {
             else this.#body.insertBefore(row, next);
         }
         for (const row of spare) row.remove();
+        // A row that is moved loses the focus.
+        if (isKept && document.activeElement !== focused) focused.focus({ preventScroll: true });
         this.#items = items;
         if (!this.#rows.has(this.#current)) this.#enter(items.length ? this.#key(items[0]) : null);
     }
