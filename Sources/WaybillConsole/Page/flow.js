@@ -4,6 +4,8 @@ import { drawDiagram, offset, standalone } from "./diagram.js";
 import { ask, changed, model } from "./stream.js";
 
 const patience = 400;
+/** The time between two loads of a flow in which a message has no outcome yet, in milliseconds. */
+const interval = 1000;
 
 export class FlowPanel {
     #element;
@@ -15,6 +17,8 @@ export class FlowPanel {
     #width = 0;
     #isDue = false;
     #timer = null;
+    /** The time at which the timer fires. */
+    #due = 0;
 
     constructor(element) {
         this.#element = element;
@@ -47,23 +51,49 @@ export class FlowPanel {
     /** Loads the flow again when one of its messages has changed, at most once in `patience` milliseconds. */
     note(rows) {
         const belongs = (id) => this.#ids.has(id) || this.#ids.has(model.rows.get(id)?.cause);
-        if (!this.#id || this.#timer || this.#problem || !rows.some(belongs)) return;
-        this.#timer = setTimeout(() => this.#load(), patience);
+        if (this.#id && rows.some(belongs)) this.#loadAfter(patience);
     }
 
+    /** Loads the flow after some milliseconds, unless it will be loaded sooner. */
+    #loadAfter(delay) {
+        const due = performance.now() + delay;
+        if (this.#timer && this.#due <= due) return;
+        clearTimeout(this.#timer);
+        this.#due = due;
+        this.#timer = setTimeout(() => this.#load(), delay);
+    }
+
+    /** Whether a message of the flow has no outcome yet. */
+    get #isWaiting() {
+        const ended = new Set();
+        for (const { kind, id } of this.#flow.events) if (kind === "reply" || kind === "failure") ended.add(id);
+        return this.#flow.events.some((event) => !ended.has(event.id));
+    }
+
+    /**
+     * Loads the flow, and loads it again later if a message has no outcome or the request fails. The rows of the
+     * page do not suffice for this, because a filter possibly excludes messages of the flow.
+     */
     async #load() {
         const id = this.#id;
+        let isGone = false;
         this.#timer = null;
+        // A panel that nobody sees does not ask.
+        if (document.hidden || !this.#element.getClientRects().length) return this.#loadAfter(interval);
         try {
             const flow = await ask(`api/flows/${encodeURIComponent(id)}`);
             if (id !== this.#id) return;
+            this.#isDue ||= JSON.stringify(flow) !== JSON.stringify(this.#flow);
             this.#flow = flow;
+            this.#problem = null;
             for (const event of flow.events) this.#ids.add(event.id);
         } catch (error) {
             if (id !== this.#id) return;
-            this.#problem = error.status === 404 ? "The console no longer keeps this message." : error.message;
+            isGone = error.status === 404;
+            this.#problem = isGone ? "The console no longer keeps this message." : error.message;
+            this.#isDue = true;
         }
-        this.#isDue = true;
+        if (!isGone && (this.#problem || this.#isWaiting)) this.#loadAfter(interval);
         changed();
     }
 
