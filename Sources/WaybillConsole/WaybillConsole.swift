@@ -172,6 +172,8 @@ final class ConsoleCore: Sendable {
     let board: StatisticsBoard
     let gate: ConsoleGate
     let document: LiveDocument
+    /// A random text, by which a page notices that the program was started again.
+    let instance = ConsoleGate.newSecret()
     /// The last answer to a request for the durable stores, and its time.
     let knownStores = Locked<(time: Double, json: [UInt8])?>(nil)
     private let forgetLetters: @Sendable () -> Void

@@ -31,6 +31,8 @@ const observers = [];
 let source = null;
 let retry = null;
 let attempts = 0;
+/** The instance of the program that the model is about. */
+let instance = null;
 
 /** Calls a function after each snapshot with the IDs of changed rows, and without IDs for other changes. */
 export const observe = (observer) => observers.push(observer);
@@ -140,7 +142,7 @@ function listen() {
     source = new EventSource(`api/stream?${query}`);
     source.addEventListener("snapshot", (event) => {
         const snapshot = JSON.parse(event.data);
-        if (isFirst) begin(snapshot);
+        if (isFirst) begin();
         isFirst = false;
         attempts = 0;
         take(snapshot);
@@ -182,12 +184,14 @@ function reconnect() {
     retry = setTimeout(() => connect(), Math.min(500 * 2 ** attempts, 10_000));
 }
 
-/** Prepares the model for a new stream. An earlier time than before shows that the program has restarted. */
-function begin(snapshot) {
-    if (snapshot.time < (model.snapshot?.time ?? 0)) {
+/** Prepares the model for a new stream. Another instance shows that the program has restarted. */
+function begin() {
+    if (instance !== model.about.instance) {
+        instance = model.about.instance;
         model.rows.clear();
         model.epoch = null;
         model.history = [];
+        model.longestLags.clear();
     }
     model.stats.clear();
     model.patternProblem = null;

@@ -7,6 +7,7 @@ internal import WaybillRouting
 extension ConsoleCore {
     var about: [UInt8] {
         var json = JSONFields()
+        json.add("instance", self.instance)
         json.add("name", self.configuration.name)
         json.add("node", self.bus.cluster?.own.name)
         json.add("mayAct", self.configuration.allowsActions)

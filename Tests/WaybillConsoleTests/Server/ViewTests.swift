@@ -51,6 +51,7 @@ struct ViewTests {
         try await ConsoleTestServer.run(self.bus, configuration) { server in
             let about = try #require(try await server.get("api/about").json)
             #expect(about.member(named: "name")?.string == "shop")
+            #expect(about.member(named: "instance")?.string == server.console.core.instance)
             #expect(
                 about.member(named: "mayAct")?.bool == false && about.member(named: "node")?.isNull == true
             )
