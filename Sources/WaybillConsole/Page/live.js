@@ -33,7 +33,10 @@ function fill(cells, row) {
     setText(cells[5], duration(row.duration));
 }
 
-/** Holds the list while it is paused, is scrolled, or has the focus, so that its rows stay in place. */
+/**
+ * Holds the list while it is paused, is scrolled, or has the focus, so that its rows stay in place. The outcomes
+ * of held rows still change.
+ */
 function holdOrGoOn() {
     const shouldHold = isPaused || list.hasFocus || scroller().scrollTop > 0;
     if (shouldHold) held ??= { rows: newestFirst(), counted: model.snapshot?.counted ?? 0 };
@@ -111,7 +114,9 @@ export const liveView = {
     render() {
         holdOrGoOn();
         // A moving list shows only the rows that fit on the screen. A held list shows all rows.
-        const rows = held ? held.rows : newestFirst().slice(0, Math.ceil(innerHeight / rowHeight));
+        const rows = held
+            ? held.rows.map((row) => model.rows.get(row.id) ?? row)
+            : newestFirst().slice(0, Math.ceil(innerHeight / rowHeight));
         list.show(rows);
         byId("no-messages").hidden = rows.length > 0;
         renderCount();
