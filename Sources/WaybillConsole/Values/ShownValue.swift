@@ -57,6 +57,8 @@ struct ValueWriter: Sendable {
             }
             writer.raw("}")
         case .array:
+            // A dictionary whose keys are not strings or numbers is an array of alternating keys and values.
+            var hidesNext = false
             writer.raw("[")
             for (index, element) in (text.elements ?? []).enumerated() {
                 if index > 0 { writer.raw(",") }
@@ -64,7 +66,12 @@ struct ValueWriter: Sendable {
                     writer.string(Redaction.mark)
                     break
                 }
-                self.write(element, into: &writer, depth: depth - 1)
+                if hidesNext {
+                    writer.string(Redaction.mark)
+                } else {
+                    self.write(element, into: &writer, depth: depth - 1)
+                }
+                hidesNext = index.isMultiple(of: 2) && element.string.map(self.redaction.hides) == true
             }
             writer.raw("]")
         case .string:

@@ -32,6 +32,10 @@ private struct Describing: Sendable, CustomReflectable, CustomStringConvertible 
     var customMirror: Mirror { Mirror(self, children: ["hunter2": "hunter2"]) }
 }
 
+private enum Field: String, Codable, Sendable {
+    case name, password
+}
+
 @Suite
 struct ShapeTests {
     private static let redaction = Redaction(["token", "password"])
@@ -77,6 +81,9 @@ struct ShapeTests {
         #expect(writer.text(String(repeating: "x", count: 1 << 20)) == "String(1048576)")
         #expect(writer.text(Array(repeating: 7, count: 1000)).utf8.count < 100)
         #expect(writer.text(["a\"b"]) == #"["a\"b"]"#)
+        // A dictionary whose keys are not strings is an array of keys and values.
+        #expect(writer.text([Field.password: "hunter2"]) == #"["password","…"]"#)
+        #expect(writer.text([Field.name: "password"]) == #"["name","password"]"#)
     }
 
     @Test
