@@ -14,7 +14,8 @@ const views = {
     nodes: nodesView, stores: storesView,
 };
 const states = {
-    connecting: "connecting", live: "live", waiting: "server away, trying again", refused: "pattern refused",
+    connecting: "connecting", live: "live", waiting: "server away, trying again", full: "too many pages are open, trying again",
+    refused: "pattern refused",
     signedOut: "signed out: open the link that the program printed", away: "not watched",
 };
 /** The minimum time between two renderings, in milliseconds. */

@@ -7,7 +7,10 @@ const pageRows = 200;
 /** The state that the views show. */
 export const model = {
     about: null,
-    /** `connecting`, `live`, `waiting` for the server, `refused` pattern, `signedOut`, or `away` while hidden. */
+    /**
+     * `connecting`, `live`, `waiting` for the server, `full` if too many pages are open, `refused` pattern,
+     * `signedOut`, or `away` while hidden.
+     */
     state: "connecting",
     pattern: "",
     /** The reason why the server rejects the pattern, or null. */
@@ -162,6 +165,7 @@ async function explainRefusal(query) {
         const response = await fetch(`api/stream?${query}`, { signal: abort.signal });
         const { detail } = response.status === 400 ? await response.json() : {};
         abort.abort();
+        if (response.status === 503 && model.state === "waiting") enter("full");
         if (!detail || pattern !== model.pattern) return;
         disconnect();
         model.patternProblem = detail;
