@@ -146,7 +146,7 @@ extension SwiftClient {
             if case .texts = self.declarations[name]?.kind { return "\(value).rawValue" }
             if case .integers = self.declarations[name]?.kind { return "String(\(value).rawValue)" }
             return "String(describing: \(value))"
-        case .date: return "Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(\(value))"
+        case .date: return "\(value).urlParameter"
         default: return "String(describing: \(value))"
         }
     }

@@ -114,7 +114,7 @@ extension ProbeClient {
             decimal: Decimal,
             options: Options = Options()
         ) async throws(RoutingError) -> String {
-            let url = try "app://probe/captured/\(ProbeClient.segment("data", data.base64EncodedString()))/\(ProbeClient.segment("date", Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(date)))/\(ProbeClient.segment("uuid", uuid.uuidString))/\(ProbeClient.segment("decimal", String(describing: decimal)))"
+            let url = try "app://probe/captured/\(ProbeClient.segment("data", data.base64EncodedString()))/\(ProbeClient.segment("date", date.urlParameter))/\(ProbeClient.segment("uuid", uuid.uuidString))/\(ProbeClient.segment("decimal", String(describing: decimal)))"
             let values: [String: any Sendable] = [:]
             return try await self.bus.route(
                 options.url(url),
@@ -138,7 +138,7 @@ extension ProbeClient {
             options: Options = Options(),
             progress: (Update) async throws -> Answer
         ) async throws(RoutingError) -> String {
-            let url = try "app://probe/captured/\(ProbeClient.segment("data", data.base64EncodedString()))/\(ProbeClient.segment("date", Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(date)))/\(ProbeClient.segment("uuid", uuid.uuidString))/\(ProbeClient.segment("decimal", String(describing: decimal)))"
+            let url = try "app://probe/captured/\(ProbeClient.segment("data", data.base64EncodedString()))/\(ProbeClient.segment("date", date.urlParameter))/\(ProbeClient.segment("uuid", uuid.uuidString))/\(ProbeClient.segment("decimal", String(describing: decimal)))"
             let values: [String: any Sendable] = [:]
             return try await self.bus.route(
                 options.url(url),
