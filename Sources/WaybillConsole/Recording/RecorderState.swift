@@ -188,9 +188,6 @@ extension RecorderState {
         self.evict()
     }
 
-    /// Returns whether a message is kept.
-    func isKept(_ id: CorrelationID) -> Bool { self.places[id] != nil }
-
     /// Counts a progress reply or an answer of a kept message, and returns whether its flow has room for the
     /// event.
     ///

@@ -76,7 +76,7 @@ struct RecorderStateTests {
                 #expect(self.pass(id, "app://quiet", at: time, through: &state))
             }
         }
-        #expect(quiet.allSatisfy { state.isKept(CorrelationID(rawValue: $0)) })
+        #expect(quiet.allSatisfy { state.flow(of: CorrelationID(rawValue: $0)) != nil })
         #expect(state.size <= limits.bytes)
         let changes = state.changes(for: reader, limit: 1000)
         #expect(changes.counted == 200_200)
