@@ -6,8 +6,8 @@ internal import WaybillRouting
 /// a literal, or a value that its type has decoded with another probe. If a type's value cannot be created,
 /// the types that contain this type are known only up to that property.
 ///
-/// More probes with other answers then look for a type that reads something else for other values. Such a
-/// type is opaque. Schemas do not describe conditions on values.
+/// More probes with other answers then check whether the type reads something else for other values. If it
+/// does, the type is opaque. Schemas do not describe conditions on values.
 final class SchemaProbe {
     /// The schemas of all decoded types, which remain after the probe is released.
     fileprivate var registry: SchemaRegistry
@@ -78,14 +78,13 @@ final class SchemaProbe {
         // trap on empty values from a client.
         for isEmpty in [false, true] {
             let probe = SchemaProbe(registry, Answers(isEmpty: isEmpty))
+            // The types of an opaque type are not part of the document.
+            defer { if !probe.isVarying { registry = probe.registry } }
             do {
                 let sample: Any = try type.init(from: ProbingDecoder(probe: probe, place: nil))
                 probe.findAlternatives(of: type)
-                // The types of an opaque type are not part of the document.
-                if !probe.isVarying { registry = probe.registry }
                 return (probe.finding(type, nil), sample)
             } catch {
-                if !probe.isVarying { registry = probe.registry }
                 finding =
                     finding
                     ?? probe.finding(type, "its init(from:) rejected all values that the schema probe tried")
@@ -98,7 +97,7 @@ final class SchemaProbe {
     /// Probes a type again with other answers, and notes where the type then requests something else.
     private func findAlternatives(of type: any Decodable.Type) {
         if self.isVarying { return }
-        for index in 1..<max(self.variants, 2) where self.variants > 1 {
+        for index in 1..<self.variants {
             var answers = self.answers
             answers.variant = index
             let (other, isDecoded) = self.run(type, answers)
