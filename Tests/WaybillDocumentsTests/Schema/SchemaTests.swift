@@ -327,7 +327,7 @@ struct SchemaTests {
             "NumberOrText": NumberOrText.self, "ObjectOrText": ObjectOrText.self, "Tagged": Tagged.self,
         ]
         let named = self.schemas(of: types[name] ?? Void.self).1
-        // The types of one of the values are not part of the document.
+        // A document omits the types that occur only in some of the values.
         #expect(Array(named.keys) == [name])
         #expect(named[name]?.contains(#""x-waybill-opaque":"\#(name)""#) == true)
         #expect(named[name]?.contains(#""type""#) == false)

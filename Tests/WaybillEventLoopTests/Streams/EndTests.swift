@@ -73,7 +73,7 @@ struct EndTests {
         time.advance(by: .seconds(40))
         await loop.run {}
         #expect(!server.isClosed)
-        // A write without bytes is no activity.
+        // A write without bytes does not restart the idle timeout.
         try await server.write([] as [UInt8])
         let reader = Task { try await server.read() }
         time.advance(by: .seconds(20))
