@@ -83,9 +83,7 @@ extension ConfigurationRegister {
     ///
     /// Returns the targets of hidden routes that cannot be restored, because code has unregistered or
     /// replaced the configured route, or has registered a route that matches the same URLs.
-    private mutating func takeOut(
-        of table: inout RouteTable<Target>
-    ) throws(ConfigurationError) -> [Target] {
+    private mutating func takeOut(of table: inout RouteTable<Target>) throws(ConfigurationError) -> [Target] {
         var hidden: [HiddenRoute] = []
         var dropped: [Target] = []
         for index in self.configurations.indices {

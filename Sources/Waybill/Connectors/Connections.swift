@@ -113,11 +113,7 @@ extension RouteTable where Handler == Target {
     /// Returns the error of an address that has neither a route nor a connector.
     ///
     /// If the scheme of the address has no routes and no connector, the error lists the known schemes.
-    func noTarget(
-        for address: Address,
-        _ connections: Connections,
-        failure: RoutingError?
-    ) -> RoutingError {
+    func noTarget(for address: Address, _ connections: Connections, failure: RoutingError?) -> RoutingError {
         let scheme = address.scheme
         let name = scheme.onShortLine
         let failure = (failure ?? self.noRoute(for: address)).suggesting(

@@ -88,11 +88,7 @@ public struct DrainSummary: Sendable, Equatable {
 
 extension BusCore {
     func drain(until deadline: Deadline) async -> DrainSummary {
-        _ = self.phase.compareExchange(
-            expected: .open,
-            desired: .draining,
-            ordering: .sequentiallyConsistent
-        )
+        _ = self.phase.compareExchange(expected: .open, desired: .draining, ordering: .sequentiallyConsistent)
         // If a handler calls this method, the method must not wait for that handler, because the handler
         // waits for the method.
         let own = DeliveryContext.current?.exchanges.filter(\.isCounted) ?? []

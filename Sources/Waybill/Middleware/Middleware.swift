@@ -167,10 +167,7 @@ extension MessageBus {
     /// - Throws: `invalidPattern`.
     @discardableResult
     @inlinable
-    public func use(
-        _ middleware: some Middleware,
-        for pattern: String
-    ) throws(RoutingError) -> Registration {
+    public func use(_ middleware: some Middleware, for pattern: String) throws(RoutingError) -> Registration {
         try self.use(MiddlewareLink(middleware), for: pattern)
     }
 

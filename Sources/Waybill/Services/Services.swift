@@ -103,11 +103,7 @@ extension MessageBus {
 
 extension BusCore {
     /// Adds services: either all of the services or none.
-    func offer(
-        _ offers: [ServiceOffer],
-        fileID: String,
-        line: Int
-    ) throws(RoutingError) -> [Registration] {
+    func offer(_ offers: [ServiceOffer], fileID: String, line: Int) throws(RoutingError) -> [Registration] {
         if offers.isEmpty { return [] }
         let replaces = self.configuration.conventions.sameShape == .replaces
         let added = try self.services.withLock { register throws(RoutingError) in

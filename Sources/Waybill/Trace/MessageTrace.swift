@@ -28,9 +28,7 @@ extension MessageBus {
         let (observer, stream) = Observer<MessageTrace.Event>.buffered(limit: bufferLimit)
         let wiretap = MiddlewareLink(Wiretap(observer))
         let registration = self.core.addMiddleware(wiretap, scope: scope, pattern: pattern ?? "**")
-        return MessageTrace(
-            tap: MessageTrace.Tap(stream, observer: observer, registration: registration)
-        )
+        return MessageTrace(tap: MessageTrace.Tap(stream, observer: observer, registration: registration))
     }
 }
 
@@ -84,11 +82,7 @@ public struct MessageTrace: AsyncSequence, Sendable {
         let observer: Observer<Event>
         private let registration: Registration
 
-        init(
-            _ stream: AsyncStream<Event>,
-            observer: Observer<Event>,
-            registration: Registration
-        ) {
+        init(_ stream: AsyncStream<Event>, observer: Observer<Event>, registration: Registration) {
             self.stream = stream
             self.observer = observer
             self.registration = registration

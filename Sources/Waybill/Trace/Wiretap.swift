@@ -65,9 +65,7 @@ extension MessageBus {
     /// - Parameter events: A closure that is called on the thread where an event occurs. The closure must
     ///   neither block nor use the bus.
     /// - Returns: A registration that can end the observation.
-    package func observe(
-        _ events: @escaping @Sendable (MessageTrace.Event) -> Void
-    ) -> Registration {
+    package func observe(_ events: @escaping @Sendable (MessageTrace.Event) -> Void) -> Registration {
         self.core.addMiddleware(MiddlewareLink(Wiretap(Observer(events))))
     }
 
