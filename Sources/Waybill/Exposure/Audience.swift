@@ -1,16 +1,10 @@
 package import WaybillRouting
 
-/// The senders outside of this process that can reach URLs of the bus.
-///
-/// Each audience has its own exposed patterns.
+/// The senders outside of this process that can reach URLs of the bus, with their own exposed patterns.
 package enum Audience: Sendable, Hashable {
-    /// Other programs, over sockets and HTTP.
-    ///
-    /// ``MessageBus/expose(_:for:)`` exposes URLs to these programs.
+    /// Other programs, over sockets and HTTP, to which ``MessageBus/expose(_:for:)`` exposes URLs.
     case peers
-    /// Other nodes: the other processes of the cluster that the bus has joined.
-    ///
-    /// ``MessageBus/share(_:for:)`` exposes URLs to these processes.
+    /// The other processes of the cluster, to which ``MessageBus/share(_:for:)`` exposes URLs.
     case nodes
 }
 
@@ -28,10 +22,12 @@ extension BusCore {
         to audience: Audience
     ) throws(RoutingError) -> Registration {
         try self.checkOpen(for: pattern)
-        let id = try self.exposures(to: audience).insert(pattern, operations)
+        let id = try self.exposures(to: audience).change { table throws(RoutingError) in
+            try table.insert(pattern, operations)
+        }
         self.registry.noteChange()
         return Registration(pattern: pattern) {
-            self.exposures(to: audience).hide(id)
+            self.exposures(to: audience).change { $0.hide(id) }
             self.registry.noteChange()
         }
     }

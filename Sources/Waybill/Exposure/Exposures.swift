@@ -3,51 +3,34 @@ internal import WaybillRouting
 
 /// The patterns that are exposed to an ``Audience``, and the routes that are visible to the audience.
 ///
-/// The exposures are separate from the ``RouteRegistry``. A change of the exposures does not affect the
-/// routes, and a change of the routes does not affect the exposures. Messages of this process never read the
-/// exposures.
+/// Changes of the exposures and of the ``RouteRegistry`` do not affect one another. Messages of this process
+/// never read the exposures.
 final class Exposures: Sendable {
     private let state: Locked<State>
 
     private struct State {
         var table: ExposureTable
         /// The number of changes of the table.
-        private(set) var generation = 0
+        var generation = 0
         var visible: VisibleRoutes?
         /// The latest URL and its operations, because a peer often publishes to a few URLs.
         var latest: (url: String, operations: ExposedOperations)?
-
-        /// Discards the cached values; every change must call this method.
-        mutating func outdate() {
-            self.generation += 1
-            self.visible = nil
-            self.latest = nil
-        }
     }
 
     init(_ configuration: MessageBus.Configuration) {
         self.state = Locked(State(table: ExposureTable(configuration)))
     }
 
-    func insert(_ pattern: String, _ operations: ExposedOperations) throws(RoutingError) -> ExposureTable.ID {
-        try self.state.withLock { state throws(RoutingError) in
-            let id = try state.table.insert(pattern, operations)
-            state.outdate()
-            return id
-        }
-    }
-
-    func hide(_ id: ExposureTable.ID) {
-        self.state.withLock { state in
-            state.table.hide(id)
-            state.outdate()
-        }
-    }
-
-    func setDefaultScheme(_ scheme: String) {
-        self.state.withLock { state in
-            state.table.setDefaultScheme(scheme)
-            state.outdate()
+    /// Changes the exposed patterns, and discards the cached values.
+    func change<Value: Sendable, Failure>(
+        _ body: (inout ExposureTable) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try self.state.withLock { state throws(Failure) in
+            let value = try body(&state.table)
+            state.generation += 1
+            state.visible = nil
+            state.latest = nil
+            return value
         }
     }
 
@@ -89,8 +72,7 @@ final class Exposures: Sendable {
 ///
 /// A route is visible if all of its URLs are exposed for calls or sends. If only some URLs of a route are
 /// exposed, the exposed pattern is visible instead, provided that all URLs of this pattern lead to one route.
-/// The type compares patterns by 16 generated URLs of each pattern, like
-/// ``MessageBus/validate(urls:services:)``.
+/// Patterns are compared by 16 generated URLs of each pattern, as in ``MessageBus/validate(urls:services:)``.
 struct VisibleRoutes: Sendable {
     /// The generation of the registry from which the routes were computed.
     let generation: Int
@@ -163,10 +145,9 @@ extension BusCore {
         self.exposures(to: audience).visibleRoutes(of: self).table.noRoute(for: url)
     }
 
-    /// Returns the error that a peer receives instead of the given error, with suggestions from exposed URLs
-    /// only.
+    /// Returns the error that a peer receives instead of an error, with suggestions from exposed URLs only.
     func asSeenOutside(_ error: RoutingError, at url: String, by audience: Audience) -> RoutingError {
-        // A handler threw an error that has a route. This error is passed on unchanged.
+        // An error that a handler threw has a route, and is passed on unchanged.
         error.code == .noRoute && error.route == nil ? self.notExposed(url, to: audience) : error
     }
 }

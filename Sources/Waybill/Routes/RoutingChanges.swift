@@ -62,8 +62,8 @@ extension BusCore {
             self.registry.change { table, _ in table.defaultScheme = scheme }
             self.registry.changeMiddlewares { $0.setDefaultScheme(scheme) }
             self.topics.setDefaultScheme(scheme)
-            self.exposures.setDefaultScheme(scheme)
-            self.shares.setDefaultScheme(scheme)
+            self.exposures.change { $0.setDefaultScheme(scheme) }
+            self.shares.change { $0.setDefaultScheme(scheme) }
             self.registry.noteChange()
         }
     }
