@@ -29,8 +29,7 @@ extension Date: URLParameter {
 
     /// The year from which Foundation uses the Gregorian calendar, as ISO 8601 does for all years.
     ///
-    /// The Gregorian calendar repeats after 400 years, so an earlier year is converted as the year that is
-    /// 2000 years later.
+    /// The calendar repeats after 400 years, so an earlier year is converted as the year 2000 years later.
     private static let firstYear = 1583
     private static let start = Date(timeIntervalSinceReferenceDate: -152_672 * 86_400)
     private static let secondsOf2000Years = 5 * 146_097 * 86_400.0
@@ -81,9 +80,7 @@ extension UUID: URLParameter {
 }
 
 extension URL: URLParameter {
-    /// Creates a URL from a percent-decoded text.
-    ///
-    /// Inside another URL, the text is percent-encoded.
+    /// Creates a URL from a percent-decoded text, which is percent-encoded inside of another URL.
     public init?(urlParameter: String) { self.init(string: urlParameter) }
 
     /// The URL's text.
@@ -98,8 +95,7 @@ extension Data: ScalarText {
 extension Decimal: ScalarText {
     /// Creates a number from at most 38 significant digits.
     package init?(scalarText: String) {
-        // `Decimal(string:)` ignores the characters after a number, but `Double` rejects them. It also rounds a
-        // number with more than 38 digits.
+        // `Decimal(string:)` ignores the characters after a number, and rounds a number with more digits.
         guard scalarText.allSatisfy({ "+-.0123456789Ee".contains($0) }), Double(scalarText) != nil,
             Self.significantDigits(of: scalarText) <= 38
         else { return nil }

@@ -12,10 +12,8 @@ extension Message {
     /// - A type that is made from text is read from the values that the caller passed, the path or the query.
     ///   Such types conform to `LosslessStringConvertible` or ``/WaybillRouting/URLParameter``, or have a raw
     ///   value that is `LosslessStringConvertible`.
-    /// - An array of a type that is made from text is read from the same places. The array has one element
-    ///   for each item with the name, and is empty when no item has the name.
-    /// - Any other type, for example a structure, a closure or an actor, is read only from the values that
-    ///   the caller passed.
+    /// - An array of a type that is made from text has one element for each item with the name.
+    /// - Any other type, for example a structure, a closure or an actor, is read only from the passed values.
     /// - An Optional is read as the type that it wraps, and is nil when no value has the name.
     ///
     /// A passed value of the expected type arrives unchanged. A passed text is parsed, and a passed integer
@@ -23,8 +21,6 @@ extension Message {
     /// value, so it does not accept a number as a `String`. `Value` need not be `Sendable`, because every
     /// passed value is.
     ///
-    /// - Parameter name: The name of the parameter.
-    /// - Returns: The value.
     /// - Throws: `missingParameter`, or `invalidParameter` with the expected type and the actual value.
     @inlinable
     public func argument<Value>(_ name: String) throws(RoutingError) -> Value {
@@ -50,13 +46,8 @@ extension Message {
 
     /// Returns an optional parameter, or a default value when the message has no parameter of this name.
     ///
-    /// Use this method instead of `?? value`, because `?? value` would also replace a nil that was passed
-    /// with the call.
+    /// Use this method instead of `?? value`, which would also replace a nil that was passed with the call.
     ///
-    /// - Parameters:
-    ///   - name: The name of the parameter.
-    ///   - value: The value to use when the parameter is missing.
-    /// - Returns: The parameter's value or the default value.
     /// - Throws: `invalidParameter` with the expected type and the actual value.
     public func argument<Value>(
         _ name: String,
@@ -65,9 +56,7 @@ extension Message {
         try self.parameters.argument(name, default: value)
     }
 
-    /// Decodes all parameters as one value.
-    ///
-    /// Each property of the value receives the parameter of the same name.
+    /// Decodes all parameters as one value, whose properties receive the parameters of the same names.
     ///
     /// ```swift
     /// struct Product: Decodable { let id: Int; var tags: [String]; var note: String? }
@@ -76,13 +65,10 @@ extension Message {
     /// try await bus.route("app://product/7?tags=red&tags=new&other=ignored")
     /// ```
     ///
-    /// Each property is read as ``argument(_:)`` reads a parameter of the property's type. The property's
-    /// value comes from the values that the caller passed, the path or the query. An array receives all
-    /// values of the name. A structure, or another type without a text, must be passed with the call, unless
-    /// the type can be decoded from a single text. Parameters without a property are ignored.
+    /// Each property is read as ``argument(_:)`` reads a parameter of the property's type. A structure, or
+    /// another type without a text, must be passed with the call, unless the type can be decoded from a
+    /// single text. Parameters without a property are ignored.
     ///
-    /// - Parameter type: The type to decode.
-    /// - Returns: The value.
     /// - Throws: `missingParameter` with the name of a property that is not Optional and has no parameter, or
     ///   `invalidParameter` with the expected type and the actual value. An error that the type's own
     ///   `init(from:)` throws becomes the cause of an `invalidParameter`.
@@ -90,9 +76,8 @@ extension Message {
         try self.parameters.decode(type)
     }
 
-    /// Decodes the parameters onto a value.
-    ///
-    /// A property keeps its value when no parameter has its name.
+    /// Decodes the parameters onto a value, whose properties keep their values when no parameter has their
+    /// names.
     ///
     /// ```swift
     /// struct Detail: Codable { var symbol = ""; var price = 9.5 }
@@ -101,15 +86,10 @@ extension Message {
     /// try await bus.route("app://detail?symbol=WB")        // symbol: "WB", price: 9.5
     /// ```
     ///
-    /// A `Decodable` type does not know the default values of its properties, but a value of the type
-    /// contains them. This method calls the value's `encode(to:)` to read the properties, and matches the
-    /// properties by their coding keys. Parameters are read as by ``decode(_:)``.
+    /// This method calls the value's `encode(to:)` to read the properties, and matches them by their coding
+    /// keys. Parameters are read as by ``decode(_:)``. An object can keep its parameters in one property and
+    /// update the property with each message: `self.detail = try message.decode(onto: self.detail)`.
     ///
-    /// An object can keep its parameters in one property and update the property with each message:
-    /// `self.detail = try message.decode(onto: self.detail)`.
-    ///
-    /// - Parameter value: The value with the defaults or with the parameters of an earlier message.
-    /// - Returns: The changed value.
     /// - Throws: The errors of ``decode(_:)``. An error of `encode(to:)` becomes the cause of an
     ///   `invalidParameter`.
     public func decode<Value: Codable>(onto value: Value) throws(RoutingError) -> Value {

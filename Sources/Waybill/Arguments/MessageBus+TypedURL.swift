@@ -3,8 +3,6 @@ public import WaybillRouting
 extension MessageBus {
     /// Routes a URL whose parameters the compiler has checked, and waits for the reply's value.
     ///
-    /// - Parameter url: The destination.
-    /// - Returns: The value that the handler returned.
     /// - Throws: The errors of ``route(_:as:)``, and `invalidParameter` for a value that cannot be written
     ///   into the URL.
     @inlinable
@@ -37,8 +35,7 @@ extension MessageBus {
 
     /// Sends a message to a typed URL without waiting for a reply.
     ///
-    /// If a value cannot be written into the URL, the message becomes a dead letter, as after any other
-    /// failure.
+    /// If a value cannot be written into the URL, the message becomes a dead letter.
     public func send<Value>(_ url: TypedURL<Value>, headers: [String: String] = [:]) {
         do throws(RoutingError) {
             self.send(try url.text(), parameters: url.parameters, headers: headers)

@@ -7,8 +7,7 @@ internal import WaybillRouting
 /// configuration, or hide that route.
 struct ConfigurationRegister: Sendable {
     private var configurations: [Configured] = []
-    /// The current IDs of routes from code that a configured route hid and that were later restored, by the
-    /// IDs of their registrations.
+    /// The IDs of routes from code that are no longer hidden, by the IDs of their registrations.
     private var restored: [RouteID: RouteID] = [:]
 
     var isEmpty: Bool { self.configurations.isEmpty }

@@ -6,27 +6,21 @@ internal import WaybillRouting
 /// to `app://kettle` keeps its own URL, and the values in the target's URL are added to its parameters.
 enum ConfiguredTarget: Sendable {
     case values(Values)
-    /// A URL that a connector handles.
-    ///
-    /// A connector reads the address of a message, so the message is delivered with this URL.
+    /// A URL that a connector handles, and with which the message is therefore delivered.
     case connected(String)
 
     /// The values of a target whose URL a route handles.
     struct Values: Sendable {
-        /// The values in the target's URL, by the names in the target's pattern; arrays for repeated query
-        /// items.
+        /// The values by the names in the target's pattern; arrays for repeated query items.
         var fixed: [String: any Sendable] = [:]
-        /// The placeholders in the target's URL, for example in `app://catalog/product/:sku`.
-        ///
-        /// The keys are names in the target's pattern, and the values are names in the configured pattern.
+        /// The names in the configured pattern, by the names in the target's pattern, for each placeholder in
+        /// the target's URL, for example in `app://catalog/product/:sku`.
         var renamed: [String: String] = [:]
 
         var isEmpty: Bool { self.fixed.isEmpty && self.renamed.isEmpty }
     }
 
-    /// Returns the values in the URL of a target, by the names in the target's pattern.
-    ///
-    /// `names` are the names of the values in the configured pattern.
+    /// Returns the values in a target's URL, where `names` are the names in the configured pattern.
     static func values(in match: Parameters, names: Set<String>) -> Values {
         var values = Values()
         for name in Set(match.path.keys).union(match.address.queryItems.map(\.name)) {
@@ -58,8 +52,7 @@ enum ConfiguredTarget: Sendable {
         return nil
     }
 
-    /// Returns the parameters that the handler reads: the parameters of a message's URL, and the values of
-    /// the target, which take precedence.
+    /// Returns the parameters of a message, with the values of the target, which take precedence.
     ///
     /// The method does not read routes, because the caller may hold the lock of the routes.
     func applied(to parameters: Parameters, _ core: BusCore) -> Parameters {

@@ -1,28 +1,24 @@
 public import WaybillRouting
 
 extension MessageBus {
-    /// A closure that a configuration can name as a target.
-    ///
-    /// The closure runs on the bus's loop.
+    /// A closure that a configuration can name as a target, and that runs on the bus's loop.
     public typealias Destination = @Sendable (Message) async throws -> any Sendable
 
     /// Registers the routes of a configuration, and removes the routes of an earlier configuration with the
     /// same name.
     ///
-    /// All routes change at once. If an entry is invalid, no route changes, and the earlier routes stay
-    /// registered.
+    /// All routes change at once. If an entry is invalid, no route changes.
     ///
-    /// Configurations with different names complement one another, so each component of a program can load a
-    /// configuration. To change a configuration while the program runs, load the configuration again. To
-    /// remove a configuration, load an empty configuration with its name. A route that is in the old and the
-    /// new configuration with the same target is not affected: callers that wait for a reply of the route
-    /// continue to wait. Closures cannot be compared, so a route to a destination always gets the new
-    /// closure, and callers that wait for the old closure fail with `noHandler`.
+    /// Configurations with different names complement one another. To change a configuration while the
+    /// program runs, load it again. To remove a configuration, load an empty configuration with its name.
+    /// Callers continue to wait for a reply of a route that is in the old and the new configuration with the
+    /// same target. Closures cannot be compared, so callers that wait for the old closure of a destination
+    /// fail with `noHandler`.
     ///
-    /// Routes that were registered in code do not change. Some conventions, for example the conventions of
-    /// FTRouter, replace a route whose pattern matches the same URLs. With these conventions, a configured
-    /// route hides a route from code until the configuration is removed. A route that code registers later
-    /// replaces the configured route until the configuration is loaded again.
+    /// Routes that were registered in code do not change. With conventions that replace routes, for example
+    /// the conventions of FTRouter, a configured route hides a route from code until the configuration is
+    /// removed. A route that code registers later replaces the configured route until the configuration is
+    /// loaded again.
     ///
     /// A target that is not registered yet is not an error. The routes of this target fail with `noHandler`
     /// until the module is installed, and ``validate(urls:services:)`` reports these routes.

@@ -1,17 +1,15 @@
 internal import WaybillEventLoop
 package import WaybillRouting
 
-/// A connector that carries messages without a route in this process to other nodes.
+/// A connector that carries messages without a route in this process to other nodes, which are processes.
 ///
-/// A node is a process that has joined the cluster. The bus may hold locks when it calls ``canRoute(_:)`` and
-/// ``suggestions(for:)``, so neither method may call the bus.
+/// The bus may hold locks when it calls ``canRoute(_:)`` and ``suggestions(for:)``, so neither may call the
+/// bus.
 package protocol Cluster: Connector {
     /// Returns patterns of other nodes that resemble an address.
     func suggestions(for address: Address) -> [String]
 
-    /// Publishes a message to the subscribers of other nodes.
-    ///
-    /// The method must not block.
+    /// Publishes a message to the subscribers of other nodes without blocking.
     ///
     /// - Returns: Whether another node has subscribers that may accept the message.
     func publish(_ message: Message) -> Bool
@@ -30,9 +28,7 @@ package struct ClusterView: Sendable {
         package let patterns: [String]
         /// The time since the last message from the process.
         package let silence: Duration
-        /// Whether the process accepts no more requests.
-        ///
-        /// The process still replies to earlier requests.
+        /// Whether the process accepts no more requests, but still replies to earlier requests.
         package let isLeaving: Bool
 
         package init(name: String, id: String, patterns: [String], silence: Duration, isLeaving: Bool) {
@@ -58,16 +54,13 @@ package struct ClusterView: Sendable {
 }
 
 extension MessageBus {
-    /// Joins a cluster.
+    /// Joins a cluster, which receives the messages that neither a route nor the connector of their scheme
+    /// handles.
     ///
-    /// The cluster receives the messages that neither a route nor the connector of their scheme handles.
+    /// `onChange` is called on any thread after each change of routes or shared patterns. The bus may hold
+    /// locks meanwhile, so the closure must not call the bus. When the registration is cancelled, callers
+    /// that wait for the cluster fail with `noHandler`.
     ///
-    /// - Parameters:
-    ///   - cluster: The connector that carries the messages.
-    ///   - onChange: A closure that is called on any thread after each change of routes or shared patterns.
-    ///     The bus may hold locks when it calls the closure, so the closure must not call the bus.
-    /// - Returns: A registration that can leave the cluster. When the registration is cancelled, callers that
-    ///   wait for the cluster fail with `noHandler`.
     /// - Throws: `shutDown`, or `conflict` if the bus has already joined a cluster.
     package func join(
         _ cluster: some Cluster,
@@ -89,10 +82,7 @@ extension MessageBus {
     /// Returns the address in a URL, or nil when the URL is not valid by the conventions of this bus.
     package func address(of url: String) -> Address? { try? self.core.registry.address(of: url) }
 
-    /// Returns a pattern with its scheme.
-    ///
-    /// A pattern that another node reads needs the scheme, because the other node can have a different
-    /// default scheme.
+    /// Returns a pattern with its scheme, because another node can have a different default scheme.
     package func withScheme(_ pattern: String) -> String {
         guard let scheme = (try? self.core.currentConfiguration.pattern(pattern))?.scheme else {
             return pattern
@@ -100,14 +90,12 @@ extension MessageBus {
         return self.core.complete(pattern, scheme: scheme)
     }
 
-    /// Records that a published message has not reached the other nodes.
-    ///
-    /// The message is counted and becomes a dead letter.
+    /// Counts a published message that has not reached the other nodes, and makes it a dead letter.
     package func lose(_ message: Message, _ error: RoutingError) {
         self.core.fail(message, error, for: .subscriber(isLogged: true))
     }
 
-    /// Records that a published message has not reached the other nodes, when only its URL is known.
+    /// Counts a published message of which only the URL is known, and makes it a dead letter.
     package func lose(_ url: String, _ error: RoutingError) {
         self.core.fail(Request(url: url), error, for: .subscriber(isLogged: true))
     }
@@ -142,9 +130,7 @@ extension MessageBus {
 }
 
 extension Message {
-    /// Whether another node sent the message for a caller in that node.
-    ///
-    /// This process must not pass the message on to a third node.
+    /// Whether another node sent the message, so that this process must not pass it on to a third node.
     package var isFromNode: Bool {
         self.extras?.external?.audience == .nodes && self.extras?.isReturnOf == nil
     }
@@ -195,8 +181,6 @@ extension BusCore {
     }
 
     /// Publishes a request to the subscribers of other nodes, unless the request came from another node.
-    ///
-    /// `address` is nil when it is not known yet.
     @inline(never)
     func publishToNodes(_ request: Request, _ address: Address?) -> Bool {
         guard request.extras?.external?.audience != .nodes, let cluster = self.registry.cluster,

@@ -6,16 +6,12 @@ struct Connections: Sendable {
     private var connections: [String: Connection] = [:]
     private var lastID = 0
 
-    /// The cluster that the bus has joined, with its connection; nil when the bus has not joined a cluster.
-    ///
-    /// The cluster receives the URLs that neither a route nor the connector of their scheme handles.
+    /// The cluster that the bus has joined, with its connection.
     var cluster: (connection: Connection, nodes: any Cluster)?
 
     /// All connections, in the order of their creation.
     var all: [Connection] {
-        (Array(self.connections.values) + (self.cluster.map { [$0.connection] } ?? [])).sorted {
-            $0.id < $1.id
-        }
+        ([self.cluster?.connection].compactMap(\.self) + self.connections.values).sorted { $0.id < $1.id }
     }
 
     var schemes: some Sequence<String> { self.connections.keys }
@@ -56,7 +52,7 @@ struct Connection: Sendable {
     let connector: any Connector
     let fileID: String
     let line: Int
-    /// A closure that is called when the connection has been removed; nil for no closure.
+    /// A closure that is called when the connection has been removed.
     var onEnd: (@Sendable () -> Void)?
 
     /// Returns the text that represents a connection in the place of a route's pattern.
@@ -96,8 +92,7 @@ enum Reach: Sendable {
 }
 
 extension RouteTable where Handler == Target {
-    /// Returns the target of a URL, or the connector that the caller must ask with
-    /// ``Connection/canReach(_:)``.
+    /// Returns the target of a URL, or the connector that the caller must ask.
     func reach(_ url: String, _ connections: Connections) -> Reach {
         var url = url
         if let match = (try? self.match(url)) ?? nil, let target = self[match] {
@@ -110,9 +105,8 @@ extension RouteTable where Handler == Target {
         return .connection(connection, address)
     }
 
-    /// Returns the error of an address that has neither a route nor a connector.
-    ///
-    /// If the scheme of the address has no routes and no connector, the error lists the known schemes.
+    /// Returns the error of an address without a route and a connector, with the known schemes if its scheme
+    /// has neither.
     func noTarget(for address: Address, _ connections: Connections, failure: RoutingError?) -> RoutingError {
         let scheme = address.scheme
         let name = scheme.onShortLine

@@ -1,9 +1,7 @@
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// A handler for all messages of one scheme.
-///
-/// The connector passes the messages to another machine, a device or other code.
+/// A handler for all messages of one scheme, which passes them to another machine, a device or other code.
 ///
 /// ```swift
 /// struct Memos: Connector {
@@ -16,13 +14,9 @@ public import WaybillRouting
 /// ```
 ///
 /// A connector handles every URL of its scheme that no registered pattern matches. The bus treats a connector
-/// like any other handler:
-///
-/// - The connector runs on the bus's loop, in its own task.
-/// - The task is cancelled when the caller is cancelled, when the deadline passes, or when the connector is
-///   disconnected.
-/// - The messages pass through middlewares and are counted.
-/// - The connector may send progress replies with ``Message/reply(with:)``.
+/// like any other handler: its messages pass through middlewares and are counted, and it may send progress
+/// replies with ``Message/reply(with:)``. The connector runs on the bus's loop, in its own task. The task is
+/// cancelled when the caller is cancelled, when the deadline passes, or when the connector is disconnected.
 ///
 /// The address of a message contains the text of the URL exactly as the caller wrote it.
 ///
@@ -38,16 +32,12 @@ public import WaybillRouting
 public protocol Connector: Sendable {
     /// Accepts a message, or refuses the message by throwing an error.
     ///
-    /// The bus calls this method before ``route(_:)``. If this method throws, the bus does not call
-    /// `route(_:)`. The method may suspend. To refuse a message, throw
-    /// ``/WaybillRouting/RoutingError/refused(_:cause:)``, which callers can distinguish from all other
-    /// failures.
-    ///
-    /// - Parameter message: The message.
-    /// - Throws: The reason to refuse the message.
+    /// The bus calls this method before ``route(_:)``, and does not call `route(_:)` if this method throws.
+    /// To refuse a message, throw ``/WaybillRouting/RoutingError/refused(_:cause:)``, which callers can
+    /// distinguish from all other failures.
     nonisolated(nonsending) func willRoute(_ message: Message) async throws
 
-    /// Carries a message to its destination, and returns the reply.
+    /// Carries a message to its destination.
     ///
     /// - Parameter message: The message, with its caller's parameters, headers and deadline.
     /// - Returns: The reply's value; `()` if there is nothing to return.
@@ -57,8 +47,8 @@ public protocol Connector: Sendable {
     /// Returns whether a URL of the scheme has a destination, as far as the connector knows without sending a
     /// message.
     ///
-    /// ``MessageBus/canRoute(_:)`` returns this result. The bus calls the method on the thread of its caller.
-    /// The method must not block.
+    /// ``MessageBus/canRoute(_:)`` returns this result. The bus calls the method on the thread of its caller,
+    /// so the method must not block.
     ///
     /// - Parameter address: The address of the URL.
     /// - Returns: false if a message to the URL certainly receives no reply.
@@ -87,9 +77,7 @@ extension Handler {
 }
 
 extension MessageBus {
-    /// Connects a scheme to a connector.
-    ///
-    /// The connector handles the messages that no registered pattern matches.
+    /// Connects a scheme to a connector, which handles the messages that no registered pattern matches.
     ///
     /// ```swift
     /// let registration = try bus.connect("memo", to: Memos())
@@ -97,8 +85,8 @@ extension MessageBus {
     /// ```
     ///
     /// A scheme has one connector. Another connector replaces the first connector, and callers that wait for
-    /// the first connector fail at once with `noHandler`. A registered pattern of the scheme takes precedence
-    /// over the connector. Connectors do not slow down messages that a pattern matches.
+    /// the first connector fail at once with `noHandler`. Connectors do not slow down messages that a pattern
+    /// matches.
     ///
     /// The bus holds the connector while the connector is connected. A connector that routes messages should
     /// therefore hold the bus as `weak`.
@@ -108,8 +96,7 @@ extension MessageBus {
     ///   - connector: The connector.
     ///   - fileID: The source file of the connection, for statistics.
     ///   - line: The source line of the connection, for statistics.
-    /// - Returns: A registration that can disconnect the connector. The connector stays connected when you
-    ///   drop the registration.
+    /// - Returns: A registration that can disconnect the connector. Dropping the registration does not.
     /// - Throws: `invalidPattern` for a text that is not a valid scheme, for example `https://`, or
     ///   `shutDown`.
     @discardableResult
@@ -160,9 +147,7 @@ extension BusCore {
 }
 
 extension Address {
-    /// Whether the fragment is a position in a web page, because the fragment has no scheme.
-    ///
-    /// Connectors of web addresses then send no value to a return URL.
+    /// Whether the fragment has no scheme, so that it is a position in a web page and not a return URL.
     package var fragmentIsPlace: Bool {
         guard let fragment = self.fragment else { return false }
         return (try? Address(fragment))?.hasScheme != true

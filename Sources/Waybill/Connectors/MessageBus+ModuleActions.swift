@@ -8,8 +8,7 @@ extension MessageBus {
 
     /// The routes of the installed modules, with their descriptions.
     ///
-    /// A configured route runs an action of a module for another URL, so the route is not an action itself.
-    /// The exception is a configured route that hides the module's route of the same action.
+    /// A configured route is not an action itself, unless it hides the module's route of the same action.
     package var moduleActions: [(route: RouteID, description: RouteDescription)] {
         self.core.configured.withLock { register in
             let bound = Set(register.boundRoutes.map(\.value).filter { !$0.hidesItsAction }.map(\.id))

@@ -5,9 +5,7 @@ public import WaybillRouting
 /// A client that the command `waybill client` has generated accepts any connector. If the connector conforms
 /// to this protocol, the client can detect that the routes of the server have changed.
 public protocol RemoteConnector: Connector {
-    /// Returns the fingerprint of the routes that the server exposes.
-    ///
-    /// The fingerprint is a text that differs when the exposed routes differ.
+    /// Returns a text that differs when the routes that the server exposes differ.
     ///
     /// - Throws: `unreachable` if the server cannot be reached, or `noRoute` if the server's version of
     ///   Waybill is too old to have fingerprints.

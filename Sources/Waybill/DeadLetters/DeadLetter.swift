@@ -13,8 +13,7 @@ public struct DeadLetter: Sendable {
 
     /// The message; nil if ``url`` is not a valid URL.
     ///
-    /// The message does not contain the values of the path if no pattern matched its URL, or if the message
-    /// failed while its caller awaited the reply.
+    /// The values of the path are missing if no pattern matched the URL, or if a caller awaited the reply.
     public let message: Message?
 
     /// The reason why the message reached no handler, or the error with which it failed.
@@ -26,9 +25,7 @@ public struct DeadLetter: Sendable {
     /// Whether a caller received the same error.
     public let isAwaited: Bool
 
-    /// Whether the message was published.
-    ///
-    /// A published message goes to subscribers. A route for the same URL does not receive the message.
+    /// Whether the message was published, and therefore went to subscribers and not to a route.
     package let isPublication: Bool
 
     /// The time at which the message became a dead letter.

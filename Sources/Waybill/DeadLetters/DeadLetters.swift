@@ -4,8 +4,6 @@ internal import WaybillEventLoop
 extension MessageBus {
     /// A sequence of the dead letters that follow this call, for one observer.
     ///
-    /// A bus may have any number of observers.
-    ///
     /// ```swift
     /// let deadLetters = bus.deadLetters
     /// Task { for await deadLetter in deadLetters { print(deadLetter) } }
@@ -19,9 +17,9 @@ extension MessageBus {
     /// - published messages that were not read from a subscription.
     ///
     /// A dead letter is added to the sequence before its caller receives the error. If no caller awaits the
-    /// message, the dead letter is added before the failure is counted. The sequence ends when the bus has
-    /// been shut down or is released. The sequence keeps neither the bus nor its loops alive. For a slow
-    /// observer, the bus keeps the latest 256 dead letters: see ``deadLetters(limit:)``.
+    /// message, the dead letter is added before the failure is counted. The sequence keeps neither the bus
+    /// nor its loops alive. For a slow observer, the bus keeps the latest 256 dead letters: see
+    /// ``deadLetters(limit:)``.
     ///
     /// Without an observer, dead letters are not kept and cost nothing. The bus always logs a warning for a
     /// dead letter that no caller awaits.
@@ -35,12 +33,11 @@ extension MessageBus {
     public func deadLetters(limit: Int) -> DeadLetters { self.core.deadLetters.watch(limit: limit) }
 }
 
-/// The dead letters of a bus in the order in which they occur, for one observer.
+/// The dead letters of a bus in the order in which they occur, for one iteration by one observer.
 ///
 /// The sequence contains every dead letter from the access to ``MessageBus/deadLetters`` until the sequence
-/// is released or the bus has been shut down. The bus does not wait for observers. If an observer is too
-/// slow, the oldest dead letters are dropped and counted. Use a sequence for one iteration at a time. Each
-/// observer needs its own sequence.
+/// is released, or the bus is shut down or released. The bus does not wait for observers. If an observer is
+/// too slow, the oldest dead letters are dropped and counted. Each observer needs its own sequence.
 public struct DeadLetters: AsyncSequence, Sendable {
     /// The element of the sequence.
     public typealias Element = DeadLetter
@@ -65,9 +62,6 @@ public struct DeadLetters: AsyncSequence, Sendable {
         public mutating func next() async -> DeadLetter? { await self.next(isolation: #isolation) }
 
         /// Returns the next dead letter, or nil when the bus has been shut down or the task is cancelled.
-        ///
-        /// - Parameter actor: The isolation in which to wait.
-        /// - Returns: The dead letter.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> DeadLetter? {
             await EventLoop.yieldIfDue()
             return await self.base.next(isolation: actor)

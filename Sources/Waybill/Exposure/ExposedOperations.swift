@@ -1,8 +1,7 @@
 /// The operations that a peer may perform on the URLs of an exposed pattern.
 ///
-/// Pass a set of operations to ``MessageBus/expose(_:for:)``. Each operation is exposed separately: a peer
-/// that may call a URL can neither publish to the URL nor subscribe to it unless these operations are exposed
-/// too.
+/// Each operation is exposed separately: a peer that may call a URL can neither publish nor subscribe to it
+/// unless ``MessageBus/expose(_:for:)`` receives these operations too.
 public struct ExposedOperations: OptionSet, Sendable, Hashable {
     /// The bits of the set.
     public let rawValue: UInt8
@@ -10,12 +9,11 @@ public struct ExposedOperations: OptionSet, Sendable, Hashable {
     /// Creates a set from its bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Messages whose replies the peer awaits, including progress replies, and values that the bus sends to a
-    /// return URL that the peer gave.
+    /// Messages whose replies the peer awaits, progress replies, and values for a return URL that the peer
+    /// gave.
     public static let calls = Self(rawValue: 1)
 
-    /// Messages that the peer does not await, and values that the bus sends to a return URL that the peer
-    /// gave.
+    /// Messages that the peer does not await, and values for a return URL that the peer gave.
     public static let sends = Self(rawValue: 2)
 
     /// Messages to all subscribers of a URL.
@@ -24,13 +22,11 @@ public struct ExposedOperations: OptionSet, Sendable, Hashable {
     /// Subscriptions to the messages that are published to a URL.
     public static let subscribing = Self(rawValue: 8)
 
-    /// Calls whose handlers change nothing.
-    ///
-    /// The set also contains ``calls``.
+    /// Calls whose handlers change nothing; the set also contains ``calls``.
     ///
     /// An HTTP gateway accepts these calls with GET. Browsers, proxies and search engines may repeat and
-    /// prefetch GET requests at any time. The operation is a promise about the handlers of the pattern, so
-    /// ``all`` does not contain it.
+    /// prefetch GET requests at any time. The operation is a promise about the handlers, so ``all`` does not
+    /// contain it.
     public static let reads = Self(rawValue: 16 | 1)
 
     /// Calls, sends, publishing and subscribing.

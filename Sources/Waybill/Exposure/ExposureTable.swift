@@ -2,10 +2,9 @@ internal import WaybillRouting
 
 /// The exposed patterns with their operations.
 ///
-/// The table reads URLs with the same scanner and the same conventions as the routes, so that both interpret
-/// each spelling of a URL in the same manner. The table switches off the conventions that make the match of
-/// one pattern depend on other patterns. For example, a route may receive a URL as a fallback. The URL is
-/// exposed only if the URL itself matches an exposed pattern.
+/// The table reads each spelling of a URL like the routes. The table switches off the conventions that make
+/// the match of one pattern depend on other patterns: a URL is exposed only if the URL itself matches an
+/// exposed pattern.
 struct ExposureTable: Sendable {
     /// The identifier by which an exposure can be removed.
     struct ID: Sendable {
@@ -53,8 +52,7 @@ struct ExposureTable: Sendable {
 
     mutating func hide(_ id: ID) { self.tables[id.table].remove(id.route) }
 
-    /// Returns the operations that a peer may perform on a URL: the union of the operations of all matching
-    /// patterns.
+    /// Returns the union of the operations of all patterns that match a URL.
     func operations(at url: String) throws(RoutingError) -> ExposedOperations {
         var operations: ExposedOperations = []
         for table in self.tables {
@@ -67,8 +65,6 @@ struct ExposureTable: Sendable {
     }
 
     /// Returns whether a URL contains a byte that every segment `.` or `..` needs in any encoding.
-    ///
-    /// If the result is false, ``leavesItsPath(_:)`` need not read the URL.
     private static func mayLeaveItsPath(_ url: String) -> Bool {
         let bytes = url.utf8.span
         for index in bytes.indices

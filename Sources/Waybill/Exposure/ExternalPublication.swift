@@ -11,8 +11,7 @@ package struct UnfinishedPublication: Sendable {
 
     /// Delivers the message to at least one more subscriber, until the loop must poll.
     ///
-    /// Before ``isDelivered`` is true, the caller must not begin another message of the peer, which would
-    /// overtake this message.
+    /// Before ``isDelivered`` is true, the caller must not begin another message, which would overtake this.
     package mutating func deliver() { _ = self.core.deliver(&self.publication) }
 
     /// Waits until all subscribers have finished.
@@ -44,10 +43,8 @@ extension MessageBus {
     ///
     /// - Parameters:
     ///   - request: The peer's message.
-    ///   - isCounted: Whether the caller has already counted the publication against the loop's budget of
-    ///     deliveries.
-    /// - Returns: The publication that the caller must deliver and finish; nil when all subscribers have
-    ///   finished.
+    ///   - isCounted: Whether the loop's budget of deliveries already contains the publication.
+    /// - Returns: The publication to deliver and finish; nil when all subscribers have finished.
     /// - Throws: The errors of ``publish(_:parameters:headers:deadline:timeout:)``.
     package func begin(
         publishing request: ExternalRequest,
@@ -68,10 +65,7 @@ extension MessageBus {
         return UnfinishedPublication(publication: publication, core: core)
     }
 
-    /// Subscribes to a pattern for a peer.
-    ///
-    /// The peer receives only messages whose URLs are exposed for subscribing. If the peer reads too slowly,
-    /// its oldest messages are dropped.
+    /// Subscribes to a pattern for a peer, whose oldest messages are dropped if the peer reads too slowly.
     ///
     /// The exposures at the time of this call decide whether the peer may subscribe. The exposures at the
     /// time of a publication decide whether the peer receives the publication.

@@ -3,8 +3,8 @@ package import WaybillRouting
 
 /// A peer's request to the bus.
 ///
-/// Parameters that are text, whole numbers, `Bool` or nil are passed unchanged. Only the reader of any other
-/// value knows its type, so the value is passed as an `EncodedValue`.
+/// Only the reader knows the type of a value that is not text, a whole number, a `Bool` or nil, so such a
+/// value is passed as an `EncodedValue`.
 package struct ExternalRequest: Sendable {
     /// A closure that receives a reply's value when the return URL has the scheme `caller`.
     package typealias ReturnHandler =
@@ -22,13 +22,10 @@ package struct ExternalRequest: Sendable {
         /// The extras of the peer's messages that have no other properties.
         fileprivate let extras: MessageExtras
 
-        /// Creates a peer.
+        /// Creates a peer, whose messages have the given origin.
         ///
-        /// - Parameters:
-        ///   - origin: The origin of the peer's messages.
-        ///   - audience: The audience whose exposures apply to the peer.
-        ///   - returnHandler: A closure that receives a reply's value when the return URL has the scheme
-        ///     `caller`. This URL leads back to the peer.
+        /// `returnHandler` receives the values for return URLs with the scheme `caller`, which lead back to
+        /// the peer.
         package init(origin: MessageOrigin, audience: Audience = .peers, returnHandler: ReturnHandler? = nil)
         {
             self.caller = ExternalCaller(origin, for: audience, returnHandler: returnHandler)
@@ -40,17 +37,13 @@ package struct ExternalRequest: Sendable {
     ///
     /// - Parameters:
     ///   - url: The destination. A URL without a scheme gets the default scheme.
-    ///   - passed: Values to pass with the call. These values take precedence over values of the query, but
-    ///     not over values of the path.
+    ///   - passed: Values that take precedence over values of the query, but not over values of the path.
     ///   - headers: Text for the infrastructure, separate from the parameters.
     ///   - deadline: The time at which the peer stops waiting.
-    ///   - hops: The number of routed messages that led to the request in other processes. A negative number
-    ///     counts as 0.
+    ///   - hops: The number of routed messages in other processes that led to the request, at least 0.
     ///   - payload: The value that the message carries, as in a message to a return URL.
-    ///   - correlationID: The ID of the message that this message answers; nil when this message is not an
-    ///     answer.
-    ///   - returnID: The correlation ID of the value that is returned to the peer; nil for the ID of this
-    ///     message.
+    ///   - correlationID: The ID of the message that this message answers.
+    ///   - returnID: The ID of the value that is returned to the peer; nil for the ID of this message.
     ///   - peer: The sender.
     package init(
         url: String,
@@ -82,9 +75,7 @@ package struct ExternalRequest: Sendable {
         )
     }
 
-    /// Creates a request from a dictionary of values.
-    ///
-    /// Use this initializer for a peer that sends only one request.
+    /// Creates a request from a dictionary of values, for a peer that sends only one request.
     package init(
         url: String,
         parameters: [String: any Sendable] = [:],
@@ -220,8 +211,6 @@ extension MessageBus {
     ///
     /// A handler on the caller's loop that cannot suspend replies within this call, without a new task.
     ///
-    /// - Parameter request: The peer's request.
-    /// - Returns: The reply, or the remaining work for ``reply(of:onReply:)``.
     /// - Throws: `noRoute` for a URL that is not exposed, and the other reasons to reject a request.
     package func begin(_ request: ExternalRequest) throws(RoutingError) -> ExternalAttempt {
         let core = self.core
@@ -292,9 +281,8 @@ extension BusCore {
         PeerAccess(audience: request.audience, operation: operation)
     }
 
-    /// Returns the reason to reject a peer's request, or nil to deliver it.
-    ///
-    /// A rejected request is counted as a failed message.
+    /// Returns the reason to reject a peer's request, which is counted as a failed message, or nil to deliver
+    /// it.
     func rejection(of request: ExternalRequest, _ operation: ExposedOperations) -> RoutingError? {
         let access = self.access(of: request, operation)
         guard let error = self.rejection(of: request.content, by: access) else { return nil }
