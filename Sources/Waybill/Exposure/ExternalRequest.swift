@@ -181,12 +181,7 @@ package enum ExternalAttempt: Sendable {
 extension MessageBus {
     /// Routes a peer's request, and waits for the reply.
     ///
-    /// - Parameters:
-    ///   - request: The peer's request.
-    ///   - onReply: A closure that receives each progress reply and returns the answer; nil when the peer
-    ///     does not listen.
-    /// - Returns: The last reply.
-    /// - Throws: The errors of ``route(_:as:)``, and `noRoute` for a URL that is not exposed.
+    /// - Throws: The errors of ``reply(of:onReply:)``, and `noRoute` for a URL that is not exposed.
     package nonisolated(nonsending) func route(
         _ request: ExternalRequest,
         onReply: ((any Sendable) async throws -> any Sendable)? = nil
@@ -227,8 +222,7 @@ extension MessageBus {
         )
     }
 
-    /// Returns the loop on which a peer's request should begin: the loop of its handler, or the bus's first
-    /// loop.
+    /// Returns the loop on which a request should begin: the loop of its handler, or the bus's first loop.
     package func eventLoop(for request: ExternalRequest) -> EventLoop {
         let core = self.core
         guard !core.otherShards.isEmpty,
@@ -237,13 +231,10 @@ extension MessageBus {
         return handler.mailbox.eventLoop
     }
 
-    /// Waits for the reply of a request that has begun.
+    /// Waits for the last reply of a request that has begun.
     ///
-    /// - Parameters:
-    ///   - rest: The remaining work of the request.
-    ///   - onReply: A closure that receives each progress reply and returns the answer; nil when the peer
-    ///     does not listen.
-    /// - Returns: The last reply.
+    /// `onReply` receives each progress reply and returns the answer; nil when the peer does not listen.
+    ///
     /// - Throws: The errors of ``route(_:as:)``.
     package nonisolated(nonsending) func reply(
         of rest: ExternalAttempt.Rest,
@@ -264,8 +255,7 @@ extension MessageBus {
 
     /// Sends a peer's message that no caller awaits.
     ///
-    /// - Throws: The reason why the message did not reach a mailbox. The rejected message is not a dead
-    ///   letter.
+    /// - Throws: The reason why the message did not reach a mailbox; the message is then not a dead letter.
     package func send(_ request: ExternalRequest) throws(RoutingError) {
         let core = self.core
         if let error = core.rejection(of: request, .sends) { throw error }
@@ -301,9 +291,7 @@ extension BusCore {
         }
     }
 
-    /// Returns whether the bus may use a return URL that a peer gave.
-    ///
-    /// A return URL that another process of the cluster gave may lead to a third process of the cluster.
+    /// Returns whether the bus may use a return URL of a peer; a node may give the URL of a third node.
     private func mayReturn(_ request: Request, of audience: Audience) -> Bool {
         guard let handler = self.resolve(request, on: nil).target.handler else { return false }
         if audience == .nodes, handler === self.registry.connections.cluster?.connection.handler {

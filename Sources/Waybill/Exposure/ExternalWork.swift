@@ -9,25 +9,18 @@ internal import WaybillEventLoop
 /// have ended.
 package final class ExternalWork: Sendable {
     private let parts = Atomic<Int>(1)
-    /// The closure for the end; nil after the call.
-    ///
-    /// The closure is released after the call, because a program may keep the message, and the message keeps
-    /// this object.
+    /// The closure for the end; nil after the call, because a program may keep the message and this object.
     private let onEnd: Locked<(@Sendable () -> Void)?>
 
     /// Creates work with one part, the wait for the outcome.
     ///
-    /// For a request, the server or node ends this part when it has answered. For a message that no caller
-    /// awaits, the bus ends this part when it settles the message.
-    ///
-    /// - Parameter onEnd: A closure that is called once, when the last part has ended, on the thread that has
-    ///   ended it.
+    /// The server or node ends this part when it has answered a request. The bus ends this part when it
+    /// settles a message that no caller awaits. `onEnd` is called once, by the end of the last part.
     package init(onEnd: @escaping @Sendable () -> Void) { self.onEnd = Locked(onEnd) }
 
     /// Adds a part.
     ///
-    /// Call this method while another part has not ended, for example in the task of that part. A part that
-    /// is added later is not counted, for example a value that a handler returns after its end.
+    /// Call this method while another part has not ended, for example in the task of that part.
     package func addPart() { self.parts.add(1, ordering: .relaxed) }
 
     /// Ends a part.

@@ -21,8 +21,7 @@ extension BusCore {
     /// subscribers of one pattern.
     func keepingPath(_ request: Request, of parameters: Parameters) -> Request {
         guard self.mayOverridePath(request) else { return request }
-        // Usually no passed value has the name of a value in the path. This check then avoids a dictionary of
-        // the path's values.
+        // Usually no passed value has the name of a value in the path, so avoid a dictionary of these values.
         if self.isPathFirst, let passed = request.passed, !parameters.pathHasName(in: passed) {
             return request
         }
@@ -69,8 +68,7 @@ extension Request {
         if isPathFirst, let passed = self.passed, !values.isHidden(by: passed) { return self }
         var request = self
         var parameters = (self.passed?.dictionary ?? [:]).filter { !values.says($0.key) }
-        // With these conventions the query takes precedence over the path. Pass the path's values with the
-        // call, because passed values take precedence over the query.
+        // The query takes precedence over the path here, but passed values take precedence over both.
         if !isPathFirst { parameters.merge(values.path) { passed, _ in passed } }
         request.passed = .make(parameters)
         return request

@@ -1,18 +1,16 @@
 public import WaybillRouting
 
 extension MessageBus {
-    /// Shares the URLs of a pattern with the other nodes of a cluster: the other processes that have joined
-    /// it.
+    /// Shares the URLs of a pattern with the other nodes, which are processes of the same cluster.
     ///
     /// ```swift
     /// try bus.share("app://billing/**")
     /// ```
     ///
     /// Other nodes can reach only shared URLs. A shared URL is not exposed to sockets and HTTP, and an
-    /// exposed URL is not shared. The operations and rules of ``expose(_:for:)`` also apply here: sharing
-    /// applies to URLs and not to routes, and a URL that is not shared does not exist for other nodes.
+    /// exposed URL is not shared. The rules of ``expose(_:for:)`` also apply here.
     ///
-    /// When another node routes a shared URL and has no route for the URL, this bus handles the message. When
+    /// When another node routes a shared URL for which it has no route, this bus handles the message. When
     /// another node publishes to a URL that is shared for ``ExposedOperations/publishing``, the subscribers
     /// of this bus receive the message.
     ///
@@ -25,8 +23,7 @@ extension MessageBus {
     /// - Parameters:
     ///   - pattern: The pattern of the URLs, as for a route.
     ///   - operations: The operations that other nodes may perform.
-    /// - Returns: A registration that can end the sharing. The URLs stay shared when you drop the
-    ///   registration.
+    /// - Returns: A registration that can end the sharing. Dropping the registration does not.
     /// - Throws: `invalidPattern`, or `shutDown`.
     @discardableResult
     public func share(
@@ -36,12 +33,7 @@ extension MessageBus {
         try self.core.expose(pattern, operations, to: .nodes)
     }
 
-    /// Returns the operations that another node may perform on a URL.
-    ///
-    /// The method does not run a handler's code. Use this method in tests of the URLs that a program shares.
-    ///
-    /// - Parameter url: The URL. The result is empty for a text that is not a URL.
-    /// - Returns: The union of the operations of all matching patterns.
+    /// Returns the operations that another node may perform on a URL, like ``exposedOperations(of:)``.
     public func sharedOperations(of url: String) -> ExposedOperations {
         (try? self.core.shares.operations(at: url)) ?? []
     }

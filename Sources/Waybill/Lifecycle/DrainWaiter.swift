@@ -4,8 +4,7 @@ internal import WaybillEventLoop
 /// Code that waits until the messages in flight have an outcome.
 ///
 /// The waiters are the callers of ``MessageBus/shutDown(drainingUntil:)``, and the end of the sequences of
-/// dead letters. An open bus does not check the waiters. When the bus is shutting down, the code that settles
-/// a message calls ``BusCore/noteEnd()``.
+/// dead letters. Only a bus that is shutting down checks the waiters.
 struct DrainWaiter: Sendable {
     /// Whether the waiter does not wait for exchanges that are exempt from draining.
     let ignoresExempt: Bool
@@ -29,9 +28,8 @@ extension BusCore {
 
     /// Resumes the waiters whose condition is met, now and again on each loop after the loop's current job.
     ///
-    /// When the bus began to shut down, a loop may have been calling a handler in place. The outcome of this
-    /// message is then counted without a call of ``noteEnd()``. When the loop runs this job, the handler has
-    /// returned.
+    /// When the bus began to shut down, a loop may have been calling a handler in place, whose outcome is
+    /// counted without a call of ``noteEnd()``. When the loop runs this job, the handler has returned.
     func noteEndsEverywhere() {
         // A thread without a loop may have read the phase before the phase changed. After the fence, this
         // thread reads the counts of that thread.
@@ -53,8 +51,8 @@ extension BusCore {
 
     /// Ends the sequences of dead letters after the last message has its outcome.
     ///
-    /// Each queued message is settled on its loop. If a loop is blocked, the sequences end after one second
-    /// by the bus's clock. Otherwise the bus would keep their observers forever.
+    /// If a loop is blocked, its messages are not settled. The sequences then end after one second by the
+    /// bus's clock, because the bus would otherwise keep their observers forever.
     func closeDeadLetters() {
         guard self.deadLetters.isWatched, !self.isDrained(ignoringExempt: false) else {
             return self.deadLetters.close()

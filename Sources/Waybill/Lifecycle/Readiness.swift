@@ -27,9 +27,7 @@ public struct ReadinessCheck: Sendable {
     fileprivate let number: Int
     fileprivate let core: BusCore
 
-    /// Removes the check.
-    ///
-    /// A second call has no effect.
+    /// Removes the check, or has no effect when it is removed already.
     public func cancel() { _ = self.core.readinessChecks.withLock { $0.remove(self.number) } }
 }
 
@@ -41,9 +39,7 @@ struct NamedCheck: Sendable {
 }
 
 extension MessageBus {
-    /// Adds a condition for taking requests.
-    ///
-    /// A condition is, for example, that a database responds or that a configuration has been read.
+    /// Adds a condition for taking requests, for example that a database responds.
     ///
     /// ```swift
     /// bus.addReadinessCheck("database") { await database.isConnected ? nil : "no connection" }
@@ -73,13 +69,9 @@ extension MessageBus {
     /// Whether the bus accepts messages: ``shutDown(drainingFor:)`` has not been called.
     package var isOpen: Bool { self.core.phase.load(ordering: .relaxed) == .open }
 
-    /// Returns whether the program can take requests.
+    /// Returns whether the bus is not shut down, its loops are responsive, and all checks succeed.
     ///
-    /// The program can take requests when the bus is not shut down, its loops are responsive, and all checks
-    /// succeed.
-    ///
-    /// - Parameter limit: The duration after which a loop or a check counts as failed. The default is one
-    ///   second.
+    /// - Parameter limit: The duration after which a loop or a check counts as failed.
     /// - Returns: The conditions that are not met.
     public func readiness(within limit: Duration = .seconds(1)) async -> Readiness {
         var checks = self.core.eventLoops.enumerated().map { index, loop in
@@ -112,7 +104,7 @@ extension MessageBus {
     }
 }
 
-/// The first answer to a request to which perhaps no answer arrives.
+/// The first answer to a request that may get none.
 private final class FirstAnswer<Value: Sendable>: Sendable {
     private let hasAnswer = Atomic(false)
     private let waiter = LoopContinuation<Value?>(on: nil)

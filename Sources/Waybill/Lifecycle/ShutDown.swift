@@ -11,9 +11,9 @@ extension MessageBus {
     /// The event loop keeps running for its other users. A second call during the first can only shorten the
     /// wait: the earlier deadline applies to both.
     ///
-    /// There is one exception: if a message has no deadline and its handler cannot suspend, middlewares
-    /// handle the message in its caller's task. The caller then resumes when the middlewares have returned,
-    /// even if that is after the deadline.
+    /// There is one exception: middlewares handle a message without a deadline in its caller's task if the
+    /// handler cannot suspend. The caller then resumes when the middlewares have returned, even after the
+    /// deadline.
     ///
     /// A handler may call this method. The method then neither waits for nor counts two kinds of messages:
     /// the message of this handler, and the messages of handlers that wait for this handler. These handlers
@@ -29,9 +29,7 @@ extension MessageBus {
 
     /// Shuts the bus down like ``shutDown(drainingUntil:)``, with a duration instead of a deadline.
     ///
-    /// - Parameter limit: The duration to wait for messages in flight, by the bus's clock. By default,
-    ///   messages in flight fail at once.
-    /// - Returns: The number of messages that ended in time, and the number of messages that did not.
+    /// By default, messages in flight fail at once.
     @discardableResult
     public func shutDown(drainingFor limit: Duration = .zero) async -> DrainSummary {
         await self.shutDown(drainingUntil: self.core.time.instant + limit)
@@ -72,17 +70,13 @@ public nonisolated(nonsending) func withMessageBus<Result>(
 /// The result of a shutdown of a bus.
 public struct DrainSummary: Sendable, Equatable {
     /// The number of messages that were in flight when the bus began to reject new messages, and that ended
-    /// in time.
+    /// in time, minus one for each abandoned message that a handler has sent meanwhile.
     ///
-    /// Each abandoned message that a handler has sent meanwhile reduces the number by one.
-    ///
-    /// A call of the handler for unmatched URLs (``MessageBus/setUncaughtHandler(includingPublished:_:)``)
-    /// counts as a message.
+    /// A call of the uncaught handler (``MessageBus/setUncaughtHandler(includingPublished:_:)``) is a
+    /// message.
     public let finished: Int
 
     /// The number of messages that did not end in time and failed with `shutDown`.
-    ///
-    /// Calls of the uncaught handler that had not returned are included.
     public let abandoned: Int
 }
 

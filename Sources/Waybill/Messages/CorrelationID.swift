@@ -1,12 +1,10 @@
 /// The number that connects a message with its replies.
 ///
-/// Every message has a correlation ID as its ``Message/id``. The reply, each progress reply and the message
-/// to a return URL carry the ID of the message that they answer. An ID is unique in this process, and later
-/// messages of one sender have greater IDs.
+/// Every message has a correlation ID as its ``Message/id``. Each reply and the message to a return URL carry
+/// the ID of the message that they answer. An ID is unique in this process, and later messages of one sender
+/// have greater IDs.
 public struct CorrelationID: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// The number itself.
-    ///
-    /// The upper bits identify the part of the process that allocated the ID.
+    /// The number, whose upper bits identify the part of the process that allocated the ID.
     public let rawValue: UInt64
 
     /// Creates an ID from its number, for example after the number was received as text or bytes.

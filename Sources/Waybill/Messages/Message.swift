@@ -6,9 +6,8 @@ public import WaybillRouting
 /// A message is a value, so you can keep it, pass it on, and read it from any isolation.
 public struct Message: Sendable {
     // The stored properties are `let` where possible, because the compiler (6.3) copies a message with more
-    // variables when the message is passed on. The parameters come first, as in the result of a match. When
-    // the match's parameters are moved into the message, the words that the processor has just written keep
-    // their layout.
+    // variables when the message is passed on. The parameters come first, as in the result of a match, so
+    // that the words that the processor has just written keep their layout when they are moved.
     /// The values of the path, of the query and of the call in a single view.
     public internal(set) var parameters: Parameters
 
@@ -20,8 +19,7 @@ public struct Message: Sendable {
     /// The properties that only some messages have; nil for a plain request, which needs no memory for them.
     var extras: MessageExtras? { self.attachment.extras }
 
-    /// The exchange with the caller, which receives progress replies; nil when the handler cannot send
-    /// progress replies.
+    /// The exchange with the caller; nil when the handler cannot send progress replies.
     var exchange: Exchange? { self.attachment.exchange }
 
     private let attachment: Attachment
@@ -75,9 +73,7 @@ public struct Message: Sendable {
         }
     }
 
-    /// The flags and the hop count in one word.
-    ///
-    /// A message is moved with every delivery, so it must stay small.
+    /// The flags and the hop count in one word, because a message is moved with every delivery.
     struct Notes: Sendable {
         private let bits: UInt64
 
@@ -118,8 +114,7 @@ extension Message {
 
     var hasDeadline: Bool { self.notes.hasDeadline }
 
-    /// The return URL that receives the value of the reply in addition to the caller; nil without a return
-    /// URL.
+    /// The return URL that receives the reply's value in addition to the caller.
     var returnPath: ReturnPath? { self.hasReturnURL ? self.extras?.returnPath : nil }
 
     /// Whether the URL has a fragment, which can be a return URL.
@@ -130,10 +125,9 @@ extension Message {
     /// The URL that the message was sent to.
     public var address: Address { self.parameters.address }
 
-    /// The verb at the beginning of the URL, which names how to present the resource, for example `push` in
-    /// `app://push/user/detail?uid=1`.
+    /// The verb at the beginning of the URL, for example `push` in `app://push/user/detail?uid=1`.
     ///
-    /// The value is nil when the URL does not begin with a verb, or when the bus's conventions have no
+    /// The value is nil without a verb, or when the bus's conventions have no
     /// ``/WaybillRouting/RoutingConventions/leadingVerbs``.
     public var transition: RouteTransition? { self.parameters.address.transition }
 
@@ -146,14 +140,10 @@ extension Message {
     /// The ID of the message that this message answers; nil unless this message was sent to a return URL.
     public var correlationID: CorrelationID? { self.extras?.correlationID }
 
-    /// The value that the message carries.
-    ///
-    /// For a message to a return URL, this is the value of the reply.
+    /// The value that the message carries, for a message to a return URL the value of the reply.
     public var payload: (any Sendable)? { self.rawPayload.map { EncodedValues.plain($0) } }
 
-    /// The value that the message carries, without conversion.
-    ///
-    /// A value that was received as bytes is an `EncodedValue`, which can be sent again without loss.
+    /// The value that the message carries, still encoded if it was received as bytes.
     package var rawPayload: (any Sendable)? { self.extras?.payload }
 
     /// The origin of the message: this process, or a peer that can reach exposed URLs.
@@ -161,23 +151,15 @@ extension Message {
 
     /// Returns the value that the message carries, as the type that the handler needs.
     ///
-    /// - Throws: `missingParameter` if the message carries no value, or `typeMismatch` if the value has
-    ///   another type.
+    /// - Throws: `missingParameter` if the message carries no value, or `typeMismatch`.
     public func payload<Value: Sendable>(as type: Value.Type) throws(RoutingError) -> Value {
         guard let payload = self.rawPayload else {
-            throw RoutingError(
-                .missingParameter,
-                url: self.parameters.url,
-                message: "the handler needs a payload of type \(TypeName.of(type)): pass one with the message"
-            )
+            let need = "the handler needs a payload of type \(TypeName.of(type)): pass one with the message"
+            throw RoutingError(.missingParameter, url: self.parameters.url, message: need)
         }
         guard let value = converted(payload, to: type) else {
-            throw .typeMismatch(
-                url: self.parameters.url,
-                wanted: type,
-                found: payload,
-                origin: "the payload is"
-            )
+            let url = self.parameters.url
+            throw .typeMismatch(url: url, wanted: type, found: payload, origin: "the payload is")
         }
         return value
     }
@@ -198,8 +180,7 @@ extension Message {
 
 /// Copies of a message that a middleware can pass on.
 extension Message {
-    /// Returns a copy of the message with more parameters, which replace existing parameters of the same
-    /// name.
+    /// Returns a copy of the message with more parameters, which replace parameters of the same name.
     public func with(parameters: [String: any Sendable]) -> Message {
         var message = self
         message.parameters = self.parameters.merging(call: parameters)
@@ -209,15 +190,11 @@ extension Message {
     /// Returns a copy of the message with more headers, which replace existing headers of the same name.
     public func with(headers: [String: String]) -> Message {
         guard !headers.isEmpty else { return self }
-        let extras = self.extras ?? .empty
-        return self.replacing(
-            extras: extras.replacing(headers: extras.headers.merging(headers) { _, new in new })
-        )
+        let all = self.headers.merging(headers) { _, new in new }
+        return self.replacing(extras: (self.extras ?? .empty).replacing(headers: all))
     }
 
-    /// Returns a copy of the message with a deadline.
-    ///
-    /// If the message already has a deadline, the earlier deadline applies.
+    /// Returns a copy of the message with a deadline, or with its own deadline if that is earlier.
     public func with(deadline: ContinuousClock.Instant) -> Message {
         self.replacing(expiry: min(self.expiry, Deadline(deadline)))
     }
@@ -225,8 +202,8 @@ extension Message {
 
 /// The parameters and the payload of a message, compared by identity.
 ///
-/// The messages that a publication sends to its subscribers share one content, so code that encodes the
-/// messages can encode the content once. Two contents that are not equal can still contain equal values.
+/// The messages of one publication share one content, so code can encode the content once. Two contents that
+/// are not equal can still contain equal values.
 package struct SharedContent: Sendable, Equatable {
     private let passed: PassedValues?
     private let extras: MessageExtras?

@@ -6,10 +6,8 @@ final class MessageExtras: Sendable {
     let headers: [String: String]
     let correlationID: CorrelationID?
 
-    /// The state of a message that passes through middlewares.
     let interception: InterceptionState?
 
-    /// The return URL, which receives the reply's value in addition to the caller; nil without a return URL.
     let returnPath: ReturnPath?
 
     /// The return path that this message completes; nil when the message was not sent to a return URL.
@@ -21,9 +19,7 @@ final class MessageExtras: Sendable {
     /// The record of this delivery attempt in a store; nil for a message that no store delivers.
     let source: (any MessageSource)?
 
-    /// Which message caused this message; nil when no handler sent the message.
-    ///
-    /// The bus records the property only while code observes the bus.
+    /// The message that caused this message, recorded only while code observes the bus.
     let provenance: MessageProvenance?
 
     static let empty = MessageExtras()
@@ -50,9 +46,7 @@ final class MessageExtras: Sendable {
         self.provenance = provenance
     }
 
-    /// The work that this message causes for its peer; nil if nobody counts it.
-    ///
-    /// A message to a return URL of a peer is work of the same peer.
+    /// The work of the peer, which includes a message to a return URL of the peer; nil if nobody counts it.
     var work: ExternalWork? { self.external?.work }
 
     /// Records the outcome of a message that no caller awaits.

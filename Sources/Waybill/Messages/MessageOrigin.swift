@@ -1,7 +1,7 @@
 /// The origin of a message: this process, or a peer that reached an exposed URL.
 ///
-/// A handler checks the origin when it treats local and remote callers differently. A middleware checks the
-/// origin to refuse a peer:
+/// A handler checks the origin to treat local and remote callers differently, and a middleware to refuse a
+/// peer:
 ///
 /// ```swift
 /// guard message.origin.isLocal || message.origin.userID == 0 else {
@@ -9,9 +9,9 @@
 /// }
 /// ```
 ///
-/// The origin contains only facts that the transport knows about the peer, and no claims of the peer. A
-/// message that a handler sends is ``local``, even if the handler's own message came from a peer. A message
-/// to a return URL that a peer gave has the peer's origin.
+/// The origin contains only facts that the transport knows, and no claims of the peer. A message that a
+/// handler sends is ``local``, even if the handler's own message came from a peer. A message to a return URL
+/// that a peer gave has the peer's origin.
 public struct MessageOrigin: Sendable, Hashable {
     /// The origin of messages that code of this process sends.
     public static let local = Self()
@@ -22,8 +22,7 @@ public struct MessageOrigin: Sendable, Hashable {
     /// The peer's address in the notation of its transport, or nil when the peer has none.
     public let peer: String?
 
-    /// The user ID of the process at the other end of a Unix socket, as the operating system reports it; nil
-    /// for other transports.
+    /// The user ID that the operating system reports for the other end of a Unix socket.
     public let userID: UInt32?
 
     private init() {

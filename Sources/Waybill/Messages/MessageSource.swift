@@ -1,13 +1,9 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// A store's record of one attempt to deliver a message.
-///
-/// The store delivers the message again when an attempt fails.
+/// A store's record of one attempt to deliver a message, which the store repeats after a failure.
 package protocol MessageSource: AnyObject, Sendable {
-    /// Accepts the value for the message's return URL.
-    ///
-    /// The bus then does not send the value itself.
+    /// Accepts the value for the return URL, which the bus then does not send.
     ///
     /// Any thread may call this method, at most once for each message.
     func sendReturn(_ value: any Sendable, to url: String, headers: [String: String])
@@ -16,17 +12,9 @@ package protocol MessageSource: AnyObject, Sendable {
 extension MessageBus {
     /// Routes a message of a store, and waits for the reply.
     ///
-    /// - Parameters:
-    ///   - url: The destination.
-    ///   - parameters: The values that are passed with the URL.
-    ///   - headers: Text for the infrastructure.
-    ///   - payload: The value that the message carries, as a message to a return URL does.
-    ///   - correlationID: The ID of the message that this message answers.
-    ///   - isExternal: Whether the store received the message from a peer, whose values cannot replace values
-    ///     of the path.
-    ///   - timeout: The time that the store waits for the reply.
-    ///   - source: The store's record of this attempt.
-    /// - Returns: The reply.
+    /// If `isExternal` is true, the store received the message from a peer, whose values cannot replace
+    /// values of the path. `source` is the store's record of this attempt.
+    ///
     /// - Throws: The errors of ``route(_:as:)``.
     package nonisolated(nonsending) func route(
         url: String,
