@@ -10,13 +10,13 @@ extension MessageBus {
     /// }
     /// ```
     ///
-    /// The closure runs in the caller's isolation, once for each progress reply, in order. The bus sends the
-    /// closure's value to the handler, which waits for this value. Messages that the closure routes have the
-    /// deadline of the message that the handler is handling.
+    /// The closure runs in the caller's isolation, once for each progress reply, in order. The handler waits
+    /// for the closure's value. Messages that the closure routes have the deadline of the message that the
+    /// handler is handling.
     ///
     /// If the closure throws, or if a progress reply is not an `Update`, the bus logs the error. A handler
-    /// that expects an answer receives the error. If the handler expects no answer, the caller receives the
-    /// error after the handler has replied.
+    /// that expects an answer receives the error; otherwise the caller receives it after the handler has
+    /// replied.
     ///
     /// ``route(_:parameters:headers:deadline:timeout:as:)`` describes the parameters, the result and the
     /// errors.
@@ -46,8 +46,7 @@ extension MessageBus {
 
     /// Routes a URL, answers each progress reply with the value of a closure, and returns the last reply.
     ///
-    /// Use this method when you do not need the value, or when you read the value from the reply. You then
-    /// need not know the type of the value:
+    /// Use this method when you need no value, or read the value from the reply:
     ///
     /// ```swift
     /// try await bus.route("app://pay/start") { (update: Progress) in show(update) }
@@ -99,7 +98,7 @@ extension MessageBus {
     /// When the loop asks for the next reply, a handler that waits for an answer receives `()`, unless the
     /// loop has called ``Reply/answer(with:)``.
     ///
-    /// Each iteration of the result makes its own request, and the timeout begins with the iteration.
+    /// Each iteration makes its own request, and its timeout begins then.
     /// ``route(_:parameters:headers:deadline:timeout:)`` describes the parameters.
     public func replies(
         to url: String,
@@ -124,8 +123,8 @@ extension MessageBus {
 
 /// The progress replies of a handler, with the types of the replies and of the caller's answers.
 ///
-/// A method with `@Route` declares both types by a parameter of this type. Documents contain the types, and
-/// generated clients check them:
+/// A method with `@Route` declares both types, for documents and generated clients, by a parameter of this
+/// type:
 ///
 /// ```swift
 /// @Route func prepare(drink: String, progress: ProgressReplies<String, Bool>) async throws -> String {
@@ -134,33 +133,26 @@ extension MessageBus {
 /// }
 /// ```
 ///
-/// If `Answer` is `Void`, the handler expects no answers. Then it sends progress replies with ``send(_:)``.
+/// If `Answer` is `Void`, the handler sends progress replies with ``send(_:)`` and expects no answers.
 public struct ProgressReplies<Update: Sendable, Answer: Sendable>: Sendable {
     private let message: Message
 
     /// Creates the progress replies to a message.
     ///
-    /// `@Route` generates a call of this initializer. A route that is written by hand calls it, and declares
-    /// the types with ``ModuleRoute/reporting(_:)``.
+    /// `@Route` generates the call. A hand-written route also declares the types with
+    /// ``ModuleRoute/reporting(_:)``.
     public init(to message: Message) { self.message = message }
 
     /// Sends a progress reply to the caller, and waits for the caller's answer.
     ///
-    /// - Parameter update: The value of the progress reply, which the caller's closure receives.
-    /// - Returns: The answer.
-    /// - Throws: `noHandler` if the caller does not listen, `typeMismatch` if the caller's closure takes or
-    ///   returns another type, or `refused` with the closure's error as its cause if the closure throws.
+    /// - Throws: The errors of ``Message/reply(with:expecting:)``.
     public func ask(_ update: Update) async throws(RoutingError) -> Answer {
         try await self.message.reply(with: update, expecting: Answer.self)
     }
 }
 
 extension ProgressReplies where Answer == Void {
-    /// Sends a progress reply to the caller, and waits until the caller has handled it.
-    ///
-    /// - Parameter update: The value of the progress reply, which the caller's closure receives.
-    /// - Returns: Whether the caller has handled the progress reply; false if the caller does not listen or
-    ///   no longer listens.
+    /// Sends a progress reply to the caller like ``Message/reply(with:)``.
     @discardableResult
     public func send(_ update: Update) async -> Bool { await self.message.reply(with: update) }
 }
@@ -188,10 +180,6 @@ extension Message {
     /// let accepted = try await message.reply(with: progress, expecting: Bool.self)
     /// ```
     ///
-    /// - Parameters:
-    ///   - value: The value of the progress reply, which the caller's closure receives.
-    ///   - expecting: The type of the answer, which the caller's closure returns.
-    /// - Returns: The answer.
     /// - Throws: `noHandler` if the caller does not listen, `typeMismatch` if the caller's closure takes or
     ///   returns another type, or `refused` with the closure's error as its cause if the closure throws.
     public func reply<Answer: Sendable>(
@@ -220,17 +208,14 @@ extension Message {
         return value
     }
 
-    /// Returns whether the caller listens to progress replies.
-    ///
-    /// Suspends until the caller answers.
+    /// Returns whether the caller listens to progress replies, after the caller has answered this question.
     package func hasListener() async -> Bool {
         guard let exchange = self.exchange else { return false }
         return (try? await exchange.offer(ListenerProbe(), expectsAnswer: false)) != nil
     }
 
-    private func tellObservers(_ event: ProgressEvent) {
-        guard let interception = self.extras?.interception else { return }
-        for observer in interception.observers { observer(event) }
+    private func tellObservers(_ event: MessageTrace.Event.Kind) {
+        for observer in self.extras?.interception?.observers ?? [] { observer(event) }
     }
 }
 

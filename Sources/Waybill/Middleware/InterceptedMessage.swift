@@ -1,17 +1,12 @@
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// An event of a message before its last reply, for observers.
-enum ProgressEvent: Sendable {
-    /// The handler has sent a progress reply.
-    case progress(any Sendable)
-    /// The caller has answered a progress reply.
-    case answer(any Sendable)
-}
-
 /// The state of a message that passes through middlewares.
 final class InterceptionState: Sendable {
-    let observers: [@Sendable (ProgressEvent) -> Void]
+    /// An observer of the progress replies of a message, and of the answers to them.
+    typealias Observer = @Sendable (MessageTrace.Event.Kind) -> Void
+
+    let observers: [Observer]
 
     private let arrival: ArrivalHeaders
 
@@ -25,17 +20,16 @@ final class InterceptionState: Sendable {
         self.arrival = ArrivalHeaders()
     }
 
-    private init(_ interception: InterceptionState, observers: [@Sendable (ProgressEvent) -> Void]) {
+    private init(_ interception: InterceptionState, observers: [Observer]) {
         self.observers = observers
         self.arrival = interception.arrival
     }
 
-    func adding(_ observer: @escaping @Sendable (ProgressEvent) -> Void) -> InterceptionState {
+    func adding(_ observer: @escaping Observer) -> InterceptionState {
         InterceptionState(self, observers: self.observers + [observer])
     }
 
-    /// The headers with which the message reached its handler; nil before the message has reached the
-    /// handler.
+    /// The headers with which the message reached its handler.
     var headers: [String: String]? {
         get { self.arrival.headers.withLock { $0 } }
         set { self.arrival.headers.withLock { $0 = newValue } }
@@ -43,8 +37,7 @@ final class InterceptionState: Sendable {
 }
 
 extension Message {
-    /// Calls the `prepare` method of each middleware with a sent message, before the message waits in a
-    /// mailbox.
+    /// Calls the `prepare` method of each middleware, before a sent message waits in a mailbox.
     mutating func prepare(for chain: MiddlewareChain, from provenance: MessageProvenance? = nil) {
         self = chain.prepare(self)
         if let provenance {
@@ -69,13 +62,9 @@ extension Message {
     var returnHeaders: [String: String] { self.extras?.interception?.headers ?? self.headers }
 
     /// Returns the message with an additional observer of its progress replies.
-    func observed(by observer: @escaping @Sendable (ProgressEvent) -> Void) -> Message {
+    func observed(by observer: @escaping InterceptionState.Observer) -> Message {
         guard self.exchange != nil else { return self }
-        let extras = self.extras ?? .empty
-        return self.replacing(
-            extras: extras.replacing(
-                interception: (extras.interception ?? InterceptionState()).adding(observer)
-            )
-        )
+        let interception = (self.extras?.interception ?? InterceptionState()).adding(observer)
+        return self.replacing(extras: (self.extras ?? .empty).replacing(interception: interception))
     }
 }

@@ -35,14 +35,8 @@ final class Wiretap: Middleware {
             )
         }
         record(.message)
-        let observed = message.observed { event in
-            switch event {
-            case .progress(let value): record(.progress(value))
-            case .answer(let value): record(.answer(value))
-            }
-        }
         do throws(RoutingError) {
-            let value = try await next.attempt(observed)
+            let value = try await next.attempt(message.observed(by: record))
             // If the reply is late, the caller has already received a failure, so the trace must report this
             // failure.
             record(
