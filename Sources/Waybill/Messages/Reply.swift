@@ -20,13 +20,13 @@ public struct Reply: Sendable {
     /// Whether the handler has returned; false for a progress reply.
     public let isLast: Bool
 
-    /// The trace of the message that carries this reply's value to the return URL.
+    /// The delivery of this reply's value to the return URL; nil for a progress reply or without a return
+    /// URL.
     ///
     /// The trace is nil for a progress reply, and when the request had no return URL.
     public let returnLeg: ReturnLeg?
 
-    /// The exchange and the continuation that receive an answer to this progress reply; nil for the last
-    /// reply.
+    /// The receiver of an answer to this progress reply; nil for the last reply.
     let answer: (exchange: Exchange, continuation: Exchange.Answer)?
 
     /// Returns the value as the type that the caller needs.
@@ -40,15 +40,14 @@ public struct Reply: Sendable {
         return value
     }
 
-    /// Answers this reply.
+    /// Answers this reply, so that the handler that waits in ``Message/reply(with:expecting:)`` resumes.
     ///
-    /// The handler that waits in ``Message/reply(with:expecting:)`` receives the value and resumes. This
-    /// method is for code that reads ``MessageBus/replies(to:parameters:headers:deadline:timeout:)``. A
+    /// This method is for code that reads ``MessageBus/replies(to:parameters:headers:deadline:timeout:)``. A
     /// caller that asks for the next reply without an answer to this reply answers with `()`.
     ///
     /// - Parameter value: The answer.
-    /// - Returns: Whether the handler was waiting for the answer. The handler does not wait after the last
-    ///   reply, after an earlier answer, or after the caller has asked for the next reply.
+    /// - Returns: Whether the handler was waiting for the answer; false after the last reply, after an
+    ///   earlier answer, or after the caller has asked for the next reply.
     @discardableResult
     public func answer(with value: some Sendable) -> Bool {
         guard let (exchange, continuation) = self.answer else { return false }

@@ -7,9 +7,7 @@ public import WaybillRouting
 /// Each iteration makes its own request when it begins. After each progress reply, the handler waits until
 /// the loop asks for the next reply. If the loop ends early, the handler is cancelled.
 public struct Replies: AsyncSequence, Sendable {
-    /// The error of the request when it fails.
-    ///
-    /// The sequence then has no last reply.
+    /// The error of the request when it fails, and which ends the sequence without a last reply.
     public typealias Failure = RoutingError
 
     let core: BusCore
@@ -57,7 +55,7 @@ public struct Replies: AsyncSequence, Sendable {
                 await EventLoop.yieldIfDue()
                 return try await self.nextReply(stream)
             }
-            // The context of the calling handler must be read before the suspension, because it is unknown
+            // Read the context of the calling handler before the suspension, because it is unknown
             // afterwards.
             let request = self.request.inheriting(on: self.core.currentShard)
             await EventLoop.yieldIfDue()
@@ -99,8 +97,7 @@ public struct Replies: AsyncSequence, Sendable {
 /// An exchange whose caller asks for the replies one by one, cancelled when the stream is released.
 final class ReplyStream: Sendable {
     let exchange: Exchange
-    /// The task that has received a progress reply and has not asked for the next reply; nil when there is no
-    /// such task.
+    /// The task that has received a progress reply and has not asked for the next reply.
     private let reader = Locked<UInt?>(nil)
 
     init(_ exchange: Exchange) { self.exchange = exchange }
@@ -135,10 +132,10 @@ final class ReplyStream: Sendable {
 
 /// The tasks that run the body of a `for` loop over the replies to a message.
 ///
-/// The handler of the message waits until the loop asks for the next reply. Messages of the loop's body
-/// therefore belong to the context of that handler. A task-local value cannot be set for the body, so this
-/// type finds the context by the number of the task. If a program keeps an iterator longer than the task that
-/// has used it, a later task with the same number also gets the context.
+/// The handler of the message waits until the loop asks for the next reply, so messages of the loop's body
+/// belong to the context of that handler. A task-local value cannot be set for the body, so this type finds
+/// the context by the number of the task. If a program keeps an iterator longer than the task that has used
+/// it, a later task with the same number also gets the context.
 enum ReplyReaders {
     /// A reply that a task has received, with the context of the handler that waits for the task.
     struct Entry {
@@ -181,8 +178,8 @@ enum ReplyReaders {
     private static func find(inside outer: DeliveryContext?) -> DeliveryContext? {
         let entries = self.entries.withLock { $0[CurrentTask.id] ?? [] }
         let last = entries.last { !$0.exchange.isOver }?.context
-        // If the task has begun to handle another message since it received the reply, the context of that
-        // message is the inner context.
+        // If the task has begun to handle another message since then, the context of that message is the
+        // inner one.
         guard let outer else { return last }
         return last.flatMap { $0.isInside(outer) ? $0 : nil }
     }

@@ -6,9 +6,9 @@ public import WaybillRouting
 /// bus.use(FilterMiddleware { message in message.headers["user"] != nil })
 /// ```
 ///
-/// A message that does not pass fails with `refused`. The middleware corresponds to the global filter of the
-/// library COCRouter, which receives every failure. The middleware also receives the failure of a URL without
-/// a handler, but not the failure of a text that is not a URL.
+/// A message that does not pass fails with `refused`. The idea comes from the global filter of the library
+/// COCRouter, which also receives every failure. This includes the failure of a URL without a handler, but
+/// not of a text that is not a URL.
 ///
 /// ```swift
 /// bus.use(FilterMiddleware(onFailure: { message, error in print(message.address, error.code) }))

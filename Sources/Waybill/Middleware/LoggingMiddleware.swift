@@ -1,16 +1,15 @@
 public import Logging
 internal import WaybillRouting
 
-/// A middleware that logs each delivery.
+/// A middleware that logs the end of each delivery, and the start if a start level is given.
 ///
 /// ```swift
 /// bus.use(LoggingMiddleware(level: .info))
 /// ```
 ///
-/// The middleware logs the end of each delivery, and the start if a start level is given. An entry contains
-/// the message's ID, URL and pattern. An entry for the end also contains the duration and the code of a
-/// failure. Values are not logged, because they may be large or secret. URLs are logged with their queries,
-/// on one line and truncated to 200 characters (``/WaybillRouting/SafeText``).
+/// An entry contains the message's ID, URL and pattern. An entry for the end also contains the duration and
+/// the code of a failure. Values are not logged, because they may be large or secret. URLs are logged with
+/// their queries, on one line and truncated to 200 characters (``/WaybillRouting/SafeText``).
 public struct LoggingMiddleware: Middleware {
     private let logger: Logger?
     private let level: Logger.Level
