@@ -2,8 +2,7 @@ internal import WaybillEventLoop
 public import WaybillRouting
 
 extension MessageBus {
-    /// Creates a module and registers its routes: either all of the routes, or none when a route is in
-    /// conflict.
+    /// Creates a module and registers all of its routes, or none when a route is in conflict.
     ///
     /// ```swift
     /// try await bus.install { UserModule() }
@@ -12,17 +11,15 @@ extension MessageBus {
     /// The module runs on the bus's loop. The bus holds the module until the installation is cancelled.
     ///
     /// - Parameters:
-    ///   - name: The name of the module as a provider of its services, if the services have several
-    ///     providers. The URLs of the services then contain this name.
-    ///   - instances: The number of instances, and the rule that selects the instance for a message. The
-    ///     default is one instance.
+    ///   - name: The name of the module as a provider of its services, which the URLs of the services then
+    ///     contain.
+    ///   - instances: The number of instances, and the rule that selects the instance for a message.
     ///   - mailbox: The configuration of the module's mailbox; nil for the bus's defaults.
     ///   - fileID: The source file of the installation, for the text of a `conflict` error.
     ///   - line: The source line of the installation, for the text of a `conflict` error.
-    ///   - make: A closure that creates the module, in the caller's isolation. The bus calls the closure once
-    ///     for each instance.
+    ///   - make: A closure that creates one instance, in the caller's isolation.
     /// - Returns: The module, and the registration that uninstalls the module.
-    /// - Throws: `conflict`, which names the other route, or the module if the module is already installed;
+    /// - Throws: `conflict`, which names the other route, or the module if it is already installed;
     ///   `invalidPattern`; `shutDown`; or an error that `make` throws.
     @discardableResult
     public nonisolated(nonsending) func install<Module: Waybill.Module>(
@@ -50,9 +47,7 @@ extension MessageBus {
         )
     }
 
-    /// Registers the routes of an existing module, on the loop of the module.
-    ///
-    /// Use this method for a module that was not created for this bus, or to install a module again.
+    /// Registers the routes of an existing module, for example of a module that was uninstalled, on its loop.
     @discardableResult
     public func install<Module: Waybill.Module>(
         _ module: Module,
@@ -101,7 +96,7 @@ extension MessageBus {
                 throw error
             }
             self.core.reconfigure()
-            self.core.attachments.value(of: InstalledModules.self, orSet: InstalledModules()).add(modules)
+            self.core.attachments.set(LatestModule(module: modules.last))
             isInstalled = true
             return Installation(modules: modules, registrations: registrations, services: provided)
         } catch {
@@ -126,39 +121,19 @@ extension BusCore {
     }
 }
 
-/// The modules that were installed in a bus, whose state a simulation checks.
-private final class InstalledModules: Sendable {
-    private struct WeakModule {
-        weak var module: (any Module)?
-    }
-
-    private let modules = Locked<[WeakModule]>([])
-
-    func add(_ added: [any Module]) {
-        self.modules.withLock { modules in
-            modules.removeAll { $0.module == nil }
-            modules += added.map { WeakModule(module: $0) }
-        }
-    }
-
-    func last<Module: Waybill.Module>(of type: Module.Type) -> Module? {
-        self.modules.withLock { modules in
-            for entry in modules.reversed() { if let module = entry.module as? Module { return module } }
-            return nil
-        }
-    }
+/// The latest installed module of a type, whose state a simulation checks.
+private struct LatestModule<Module: Waybill.Module>: Sendable {
+    weak var module: Module?
 }
 
 extension MessageBus {
-    /// Returns the latest installed module of a type, or nil when no module of the type exists.
+    /// Returns the latest installed module of a type, or nil when the module no longer exists.
     package func module<Module: Waybill.Module>(of type: Module.Type) -> Module? {
-        self.core.attachments.value(of: InstalledModules.self)?.last(of: type)
+        self.core.attachments.value(of: LatestModule<Module>.self)?.module
     }
 }
 
-/// A module that is installed in a bus.
-///
-/// Keep this value to uninstall the module later.
+/// A module that is installed in a bus, and that this value can uninstall.
 public struct Installation<Module: Waybill.Module>: Sendable {
     /// The instances of the module, in the order of the bus's loops.
     public let modules: [Module]
@@ -171,9 +146,7 @@ public struct Installation<Module: Waybill.Module>: Sendable {
 
     let services: [Registration]
 
-    /// Unregisters all routes and services of the module.
-    ///
-    /// Callers that wait for the module fail at once with `noHandler`.
+    /// Unregisters all routes and services of the module, whose callers fail at once with `noHandler`.
     public func cancel() {
         for service in self.services { service.cancel() }
         for registration in self.registrations { registration.cancel() }
