@@ -23,10 +23,9 @@ final class MiddlewareChain: Sendable {
 }
 
 extension MessageBus {
-    /// The headers that middlewares write into each message that the calling task sends.
+    /// The headers that middlewares for all URLs write into each message that the calling task sends.
     ///
-    /// Only middlewares that intercept all URLs write these headers. A store reads the headers when the
-    /// program sends a message, because the store delivers the message later in another task.
+    /// A store reads the headers when the program sends a message, because it delivers the message later.
     package var senderHeaders: [String: String] {
         let request = Request(url: "waybill://sender")
         guard let chain = self.core.chain(on: self.core.currentShard),
@@ -39,11 +38,9 @@ extension MessageBus {
 
 /// A middleware, with its `handle` method as a function and the URLs that it intercepts.
 ///
-/// A call through `any Middleware` needs two asynchronous frames: one for the protocol witness and one for
-/// the method. The function is created where the middleware's type is known, so the compiler can inline the
-/// method into the function.
-///
-/// The type is a class, because each message would copy the fields of a structure.
+/// The function is created where the middleware's type is known, so that the compiler can inline the method,
+/// which a call through `any Middleware` prevents. The type is a class, because each message would copy the
+/// fields of a structure.
 @usableFromInline
 final class MiddlewareLink: Sendable {
     /// The type of ``Middleware/handle(_:context:next:)`` as a function.
@@ -94,7 +91,7 @@ struct MiddlewareRegistry: Sendable {
     private var links = Numbered<MiddlewareLink>()
     private var isClosed = false
 
-    /// Adds a middleware after the existing middlewares, or returns nil when the bus accepts no more of them.
+    /// Adds a middleware after the existing middlewares, or returns nil when the bus has ended.
     mutating func insert(_ link: MiddlewareLink) -> Int? { self.isClosed ? nil : self.links.add(link) }
 
     mutating func remove(_ id: Int) { _ = self.links.remove(id) }
@@ -103,9 +100,7 @@ struct MiddlewareRegistry: Sendable {
         self.links.updateAll { $0 = MiddlewareLink($0, scope: $0.scope, defaultScheme: scheme) }
     }
 
-    /// Removes all middlewares for good, and returns the observers of the wiretaps.
-    ///
-    /// Messages in flight may still hold the wiretaps.
+    /// Removes all middlewares for good, and returns the observers of wiretaps that messages may still hold.
     mutating func close() -> [Observer<MessageTrace.Event>] {
         self.isClosed = true
         return self.links.takeAll().compactMap { $0.wiretap?.observer }
@@ -113,8 +108,7 @@ struct MiddlewareRegistry: Sendable {
 
     /// The chain of all middlewares; nil when the bus has none.
     ///
-    /// The wiretaps run before all other middlewares, because they must receive the same messages and
-    /// outcomes as the caller.
+    /// The wiretaps come first, because they must receive the same messages and outcomes as the caller.
     var chain: MiddlewareChain? {
         let wiretaps = self.links.values.filter { $0.wiretap != nil }
         return MiddlewareChain(

@@ -3,8 +3,8 @@ internal import WaybillRouting
 
 /// The following part of a delivery: the middlewares after the current middleware, and the handler.
 ///
-/// Each call is one attempt to deliver the message. A middleware may call `next` never, once or several
-/// times. The value cannot be copied or kept, so no attempt can begin after the middleware has returned.
+/// A middleware may call `next` never, once or several times. Each call is one attempt to deliver the
+/// message. The value cannot be copied or kept, so no attempt can begin after the middleware has returned.
 public struct Next: ~Copyable, Sendable {
     let interception: Interception
     /// The index of the next middleware in the chain.
@@ -17,16 +17,15 @@ public struct Next: ~Copyable, Sendable {
 
     /// Delivers a message to the following middlewares and the handler.
     ///
-    /// If the message has an earlier deadline than before, this deadline limits the attempt. When the
-    /// deadline passes, the following middlewares and the handler are cancelled, and this method returns
-    /// without waiting for them.
+    /// An earlier deadline than before limits the attempt. When it passes, the following middlewares and the
+    /// handler are cancelled, and this method returns without waiting for them.
     ///
     /// - Parameter message: The message that the middleware received, or a message made from it.
     /// - Returns: The reply's value.
     /// - Throws: A `RoutingError` about this message's URL. The signature does not name the error type,
     ///   because Swift 6.3 would then fail to compile a middleware that may throw before it calls `next`.
     public nonisolated(nonsending) func callAsFunction(_ message: Message) async throws -> any Sendable {
-        // The `do` statement is part of the workaround for Swift 6.3 that the documentation above describes.
+        // The `do` statement is part of the workaround that the documentation above describes.
         do throws(RoutingError) {
             return try await self.attempt(message)
         } catch {

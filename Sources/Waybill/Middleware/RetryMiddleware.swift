@@ -7,9 +7,7 @@ public import WaybillRouting
 /// ```
 ///
 /// Only URLs that the program declares idempotent are retried, because a failed handler may have done half of
-/// its work. The middleware waits between attempts, longer each time. If the next wait would end after the
-/// deadline, the middleware throws the last failure. However many attempts are made, the message counts once
-/// in the statistics.
+/// its work. If the next wait would end after the deadline, the middleware throws the last failure.
 public struct RetryMiddleware: Middleware {
     private let idempotent: RouteTable<Void>
     private let attempts: Int
@@ -28,10 +26,9 @@ public struct RetryMiddleware: Middleware {
     ///   - backoff: The waits between attempts.
     ///   - codes: The failures that are retried.
     ///   - clock: The clock that measures the waits, or nil for the bus's clock.
-    ///   - conventions: The conventions of the bus, if they are not the default.
+    ///   - conventions: The conventions of the bus.
     ///   - defaultScheme: The default scheme of the bus.
-    ///   - limits: The limits of the bus, if they are not the default. A URL beyond the limits is not
-    ///     retried.
+    ///   - limits: The limits of the bus. A URL beyond the limits is not retried.
     /// - Throws: `invalidPattern`, or `conflict` if two patterns match the same URLs.
     public init(
         idempotent: [String],
@@ -91,14 +88,11 @@ public struct Backoff: Sendable {
     /// The longest wait.
     public var longest: Duration
 
-    /// The random part of a wait, from 0 to 1.
-    ///
-    /// Because of this part, messages that failed together are not retried together.
+    /// The random part of a wait, from 0 to 1, so that messages that failed together are not retried
+    /// together.
     public var jitter: Double
 
     /// Creates a backoff.
-    ///
-    /// Every value has a default.
     public init(
         first: Duration = .milliseconds(50),
         factor: Double = 2,
@@ -122,8 +116,7 @@ public struct Backoff: Sendable {
         return .nanoseconds(delay > 0 ? Int64(delay) : 0)
     }
 
-    /// A limit in nanoseconds that is longer than any caller waits and that can be added to an instant
-    /// without overflow.
+    /// A limit in nanoseconds that can be added to an instant without overflow.
     private static let century = 3.2e18
 
     private static func power(_ factor: Double, _ exponent: Int) -> Double {

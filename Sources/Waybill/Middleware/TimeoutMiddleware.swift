@@ -5,15 +5,12 @@
 /// ```
 ///
 /// A delivery that takes longer fails with `deadlineExceeded`: the handler is cancelled, and the caller
-/// resumes. The limit applies to the following middlewares and the handler. If a ``RetryMiddleware`` follows,
-/// the limit applies to all attempts together. If the `RetryMiddleware` comes first, the limit applies to
-/// each attempt separately. The earlier of this limit and the caller's deadline applies.
+/// resumes. The limit applies to the following middlewares and the handler, and therefore to all attempts of
+/// a following ``RetryMiddleware`` together. An earlier deadline of the caller still applies.
 public struct TimeoutMiddleware: Middleware {
     private let limit: Duration
 
-    /// Creates a middleware that limits the duration of deliveries.
-    ///
-    /// - Parameter limit: The maximum duration.
+    /// Creates a middleware with the maximum duration of each delivery.
     public init(_ limit: Duration) { self.limit = limit }
 
     /// Delivers a message with a deadline that the limit determines.
