@@ -1,8 +1,6 @@
 #if Macros
 
-/// Turns an actor into a module.
-///
-/// The methods with ``Route()`` handle the URLs below a base URL.
+/// Turns an actor into a module, whose methods with ``Route()`` handle the URLs below a base URL.
 ///
 /// ```swift
 /// @Module("app://user")
@@ -20,20 +18,17 @@
 ///
 /// The macro generates the requirements of ``Module-protocol``, as a person would write them by hand:
 ///
-/// - `context`, the bus and the loop of the actor. The macro does not generate this property if the actor has
-///   a property `context` of type ``ModuleContext``. If `context` has another type, the generated property is
-///   called `moduleContext`.
+/// - `context`, unless the actor has a property `context` of type ``ModuleContext``. If `context` has another
+///   type, the generated property is called `moduleContext`.
 /// - `url` and `routes`.
 /// - `urls`, which has a function for each route. The function makes a ``/WaybillRouting/TypedURL``, and the
 ///   compiler checks its parameters and its reply type.
-/// - `services`, which has an element for each protocol with ``Service(_:)`` in the actor's inheritance
-///   clause.
+/// - `services`, which has an element for each protocol with ``Service(_:)`` in the inheritance clause.
 ///
 /// <doc:Modules> shows all of the generated code. Patterns are checked at compile time, with the conventions
 /// of `RoutingConventions.waybill`.
 ///
-/// - Parameter url: The base URL of the routes, for example `app://user`. The argument must be a literal
-///   without interpolation.
+/// - Parameter url: The base URL of the routes, a literal without interpolation.
 @attached(
     member,
     names: named(context),
@@ -53,10 +48,9 @@ public macro Module() = #externalMacro(module: "WaybillPlugin", type: "ModuleMac
 /// Turns a method of a ``Module(_:)`` into a route, whose path is the method's name.
 ///
 /// `@Route func detail(uid: Int)` in a module of `app://user` handles `app://user/detail?uid=1`. Each
-/// parameter is read from the message by its name and type. If a parameter has two names, as in `of uid:
-/// Int`, the second name is used. A parameter of type ``Message`` receives the whole message. A parameter of
-/// type ``ProgressReplies`` sends progress replies. The method cannot be private, because any code can reach
-/// its URL.
+/// parameter is read from the message by its type and its name, the second one in `of uid: Int`. A parameter
+/// of type ``Message`` receives the whole message, and a parameter of type ``ProgressReplies`` sends progress
+/// replies. The method cannot be private, because any code can reach its URL.
 ///
 /// The return value of the method is the reply, and an error that the method throws is the failure. The bus
 /// calls a method that is not `async` in place, without a task.
@@ -65,17 +59,15 @@ public macro Route() = #externalMacro(module: "WaybillPlugin", type: "RouteMacro
 
 /// Turns a method of a ``Module(_:)`` into a route with the given path.
 ///
-/// - Parameter path: A pattern below the module's URL, for example `/:uid/avatar`, or a complete pattern, for
-///   example `app://other/x`. The argument must be a literal without interpolation. The method must read all
-///   captured values: each value with a parameter of its name, or all values with a parameter of type
-///   ``Message``.
+/// - Parameter path: A pattern below the module's URL, for example `/:uid/avatar`, or a complete pattern, in
+///   a literal without interpolation. The method must read all captured values: each value with a parameter
+///   of its name, or all values with a parameter of type ``Message``.
 @attached(peer)
 public macro Route(_ path: String) = #externalMacro(module: "WaybillPlugin", type: "RouteMacro")
 
-/// Turns a protocol into a service.
+/// Turns a protocol into a service, each of whose methods is called with a message.
 ///
-/// A module that conforms to the protocol handles its methods, and each call of a method is a message. The
-/// declaration of the actor must name the protocol, alone or in a composition.
+/// The declaration of the actor that provides it must name the protocol, alone or in a composition.
 ///
 /// ```swift
 /// // In a target that all modules import.
@@ -85,7 +77,7 @@ public macro Route(_ path: String) = #externalMacro(module: "WaybillPlugin", typ
 ///     func time(in city: String) async throws -> String
 /// }
 ///
-/// // In the module that provides it, by naming it behind the colon of the actor.
+/// // In the module that provides it.
 /// @Module("app://clock")
 /// actor ClockModule: TimeService {
 ///     func time(in city: String) -> String { "noon in \(city)" }
@@ -101,8 +93,7 @@ public macro Route(_ path: String) = #externalMacro(module: "WaybillPlugin", typ
 /// declared at file level. Its methods must be `async throws` and have different names. <doc:Services> shows
 /// all of the generated code.
 ///
-/// - Parameter url: The base URL of the methods, for example `app://time`. The argument must be a literal
-///   without interpolation and without parameters.
+/// - Parameter url: The base URL of the methods, a literal without interpolation and parameters.
 @attached(peer, names: suffixed(Proxy), named(serviceRoutes))
 public macro Service(_ url: String) = #externalMacro(module: "WaybillPlugin", type: "ServiceMacro")
 

@@ -13,9 +13,8 @@ public import WaybillEventLoop
 /// try await bus.install { UserModule() }
 /// ```
 ///
-/// You can also write the conformance by hand, with ``context`` as a stored property, and ``routes``.
-///
-/// A module runs on a loop of the bus in which it is installed, and reaches other modules through ``bus``.
+/// You can also write the conformance by hand. A module runs on a loop of the bus in which it is installed,
+/// and reaches other modules through ``bus``.
 public protocol Module: LoopBound {
     /// The base URL of the module's routes.
     static var url: String { get }
@@ -24,8 +23,6 @@ public protocol Module: LoopBound {
     static var routes: [ModuleRoute<Self>] { get }
 
     /// The services that the module provides; none by default.
-    ///
-    /// `@Module` generates this property for the services in the actor's inheritance clause.
     static var services: [ServiceRoutes<Self>] { get }
 
     /// The bus and the loop of the module.
@@ -43,16 +40,16 @@ extension Module {
 
     /// The loop as the module's executor.
     ///
-    /// `LoopBound` declares this property too, but code that imports only `Waybill` cannot see that
-    /// declaration. If the compiler sees no declaration, it gives the actor a default executor.
+    /// `LoopBound` declares this property too, but the compiler would give the actor a default executor in
+    /// code that imports only `Waybill`.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe self.eventLoop.asUnownedSerialExecutor()
     }
 
     /// The bus for which the module was created.
     ///
-    /// A module may keep the bus. A bus ends when its owner releases it, even if modules still refer to the
-    /// bus. Messages that the modules route afterwards fail with `shutDown`.
+    /// A module may keep the bus, which nevertheless ends when its owner releases it. Messages that the
+    /// module routes afterwards fail with `shutDown`.
     public nonisolated var bus: MessageBus { self.context.bus }
 }
 
@@ -62,9 +59,7 @@ extension Module {
 /// creates. A module that other code creates, for example a test, runs on the current loop or on a shared
 /// loop. This module has a separate bus without registrations.
 public struct ModuleContext: Sendable {
-    /// The bus.
-    ///
-    /// The module does not keep the bus alive.
+    /// The bus, which the module does not keep alive.
     public let bus: MessageBus
 
     /// The loop on which the module runs.
@@ -73,7 +68,7 @@ public struct ModuleContext: Sendable {
     /// The context that `install` provides for the module that it creates.
     @TaskLocal static var installing: ModuleContext?
 
-    /// The context for the module that is being created, for the initial value of the module's `context`.
+    /// The context for the module that is being created.
     public static var current: Self { self.installing ?? self.standalone }
 
     private static var standalone: Self {

@@ -1,6 +1,4 @@
-/// The name of a module's type in schemes, targets and configurations.
-///
-/// The name is `order` for `OrderModule`, `OrderController` and `Target_Order`.
+/// The name of a module's type, for example `order` for `OrderModule`, `OrderController` and `Target_Order`.
 package struct ModuleName {
     /// The name without the prefix or suffix that marks a module.
     package let stem: String
@@ -19,8 +17,6 @@ package struct ModuleName {
     /// The key of a module, which is equal for names whose first letters differ only in case.
     package var key: String { self.stem.prefix(1).lowercased() + self.stem.dropFirst() }
 
-    /// The key of a module whose name is a scheme.
-    ///
-    /// The scheme may be in any case.
+    /// The key of a module whose name is a scheme, in any case.
     package var schemeKey: String { self.stem.lowercased() }
 }

@@ -21,10 +21,8 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
 
     let makeCode: @Sendable (Module) -> HandlerCode
 
-    /// A closure that returns the route with code that cannot suspend.
-    ///
-    /// The closure returns nil if the given methods do not include the route's method. The property is nil
-    /// for a route that does not belong to a service.
+    /// A closure that returns the route with code that cannot suspend, if the given methods include the
+    /// route's method; nil for a route that does not belong to a service.
     private var immediate: (@Sendable ([ModuleMethod<Module>]) -> Self?)?
 
     /// Creates a route whose code cannot suspend.
@@ -33,8 +31,7 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
     ///   - pattern: The pattern of the URLs that the route handles.
     ///   - action: The name of the method.
     ///   - parameters: The parameters that the method reads.
-    ///   - takesMessage: Whether the method takes the whole message, and can therefore read any value in the
-    ///     message.
+    ///   - takesMessage: Whether the method takes the whole message, and may read any of its values.
     ///   - documentation: The documentation of the route.
     ///   - body: A closure that turns a message into a value, on the module's loop.
     @inlinable
@@ -84,11 +81,9 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         }
     }
 
-    /// Creates a route of a service's method.
+    /// Creates a route of a service's method, which is called in place if the actor's method cannot suspend.
     ///
-    /// The bus calls the method in place if the actor's method cannot suspend.
-    ///
-    /// `@Service` generates the call of this initializer. `method` is the full name of the method, by which
+    /// `@Service` generates the call. `method` is the full name of the method, by which
     /// ``ServiceRoutes/calling(_:)`` finds the actor's method. The initializer for code that cannot suspend
     /// describes the other parameters.
     public init<Value: Sendable>(
@@ -116,8 +111,7 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
 
     /// Creates a route of a service's method, with a result type that `@Service` has declared.
     ///
-    /// `reply` is the declaration of the method's result type. The initializer for a service's method
-    /// describes the other parameters.
+    /// The initializer for a service's method describes the other parameters.
     public init<Reply: ServiceReply>(
         _ pattern: String,
         action: String,
@@ -139,8 +133,8 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
 
     /// Returns a copy with the errors that a type declares for callers, for documents.
     ///
-    /// `@Route` generates a call of this method for a route with a typed throws clause, for example
-    /// `throws(OrderError)`. If the type is not a ``/WaybillRouting/ModuleError``, the copy is unchanged.
+    /// `@Route` generates the call for a route with a typed throws clause. If the type is not a
+    /// ``/WaybillRouting/ModuleError``, the copy is unchanged.
     public func throwing(_ type: any Error.Type) -> Self {
         var route = self
         route.description = self.description.throwing(type)
@@ -149,7 +143,7 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
 
     /// Returns a copy with the types of the progress replies and of their answers, for documents.
     ///
-    /// `@Route` generates a call of this method for a method with a parameter of type ``ProgressReplies``.
+    /// `@Route` generates the call for a method with a parameter of type ``ProgressReplies``.
     public func reporting<Update, Answer>(_ type: ProgressReplies<Update, Answer>.Type) -> Self {
         var route = self
         route.description.progress = RouteDescription.Progress(update: Update.self, answer: Answer.self)

@@ -1,27 +1,23 @@
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// The delivery of a reply's value to the return URL.
+/// The delivery of a reply's value to the return URL, which ends after the reply.
 ///
-/// The bus sends the value when the handler has replied, so the delivery ends after the reply. A caller can
-/// wait for the outcome of the delivery:
+/// A caller can wait for the outcome of the delivery:
 ///
 /// ```swift
 /// let reply = try await bus.route("app://order/pay?total=42#home/receipt")
 /// if case .failed(let error) = await reply.returnLeg?.outcome { print("the receipt is lost:", error) }
 /// ```
 ///
-/// If the delivery fails, the value's message becomes a dead letter. The request itself never fails because
-/// of the return URL.
+/// If the delivery fails, the value's message becomes a dead letter, but the request does not fail.
 public struct ReturnLeg: Sendable {
     let path: ReturnPath
 
     /// The return URL, even if the handler has declined to send a value.
     public var url: String { self.path.url }
 
-    /// The correlation ID of the message to the return URL.
-    ///
-    /// The reply and the request have the same ID.
+    /// The correlation ID of the request, the reply and the message to the return URL.
     public var correlationID: CorrelationID { self.path.correlationID }
 
     /// The outcome of the delivery.
@@ -35,9 +31,7 @@ public struct ReturnLeg: Sendable {
         case failed(RoutingError)
         /// The handler of the request has declined to send the value.
         case declined
-        /// Another process of the cluster, or a durable store, sends the value.
-        ///
-        /// Only that process or the store knows the outcome.
+        /// Another process or a durable store sends the value, and only it knows the outcome.
         case forwarded
     }
 
@@ -46,9 +40,8 @@ public struct ReturnLeg: Sendable {
 
     /// The final outcome of the delivery.
     ///
-    /// The caller waits in its own isolation until the handler of the return URL has returned. The return URL
-    /// may itself have a return URL. The delivery to that second URL is separate, and this property does not
-    /// wait for it. A caller that is cancelled receives ``Outcome/underway``.
+    /// The caller waits in its own isolation until the handler of the return URL has returned, but not for
+    /// the delivery to a return URL of the return URL. A cancelled caller receives ``Outcome/underway``.
     public var outcome: Outcome {
         get async {
             await EventLoop.yieldIfDue()
@@ -80,8 +73,7 @@ extension ReturnPath {
 
 /// The return URL of a message, and the outcome of the delivery to this URL.
 ///
-/// Only a message with a return URL has a return path. One value is sent: by the handler, or by the bus when
-/// the handler has replied.
+/// One value is sent: by the handler, or by the bus when the handler has replied.
 final class ReturnPath: Sendable {
     /// The ID of the message whose reply goes to the return URL.
     let correlationID: CorrelationID
@@ -99,10 +91,7 @@ final class ReturnPath: Sendable {
         /// The peer that gave the URL; nil for a URL of this process.
         var external: ExternalCaller?
         var outcome = ReturnLeg.Outcome.underway
-        /// The core that sends the value.
-        ///
-        /// The reference is weak, because a reply or a dead letter that a program keeps must not retain the
-        /// bus.
+        /// The core that sends the value; a reply or a dead letter that a program keeps must not retain it.
         weak var sender: BusCore?
         /// Whether a value can still be sent or declined.
         var isOpen = true
@@ -161,8 +150,7 @@ final class ReturnPath: Sendable {
             isReturnOf: self,
             external: external
         )
-        // No caller waits for this message. The message therefore does not inherit the deadline of the caller
-        // that waited for the reply.
+        // No caller waits for this message, so it does not inherit the deadline of the caller.
         let request = Request(url: url, extras: extras, hops: self.hops + 1)
         if let external {
             if external.take(value, at: url, headers) {
@@ -178,7 +166,7 @@ final class ReturnPath: Sendable {
         return true
     }
 
-    /// Decides that the value is sent or declined, or returns false when that has been decided before.
+    /// Decides that the value is sent or declined, or returns false when that has been decided.
     private func take() -> Bool { self.state.withLock { Swift.exchange(&$0.isOpen, with: false) } }
 
     func replace(with url: String) -> Bool {

@@ -1,30 +1,26 @@
 internal import WaybillRouting
 
 extension Message {
-    /// The return URL in the fragment.
-    ///
-    /// The bus sends the reply's value to this URL when the handler has returned.
+    /// The return URL in the fragment, to which the bus sends the reply's value when the handler has
+    /// returned.
     ///
     /// A return URL without a scheme gets the message's scheme. A fragment is a return URL if it has a scheme
     /// or more than one segment, or if a route matches it. The handler can read any other fragment in
     /// `address.fragment`. The property is nil for a published message, when the value has been sent or
     /// declined, and when the handler has replied.
     ///
-    /// The idea comes from the library FTRouter, where the fragment names the URL that is called when the
-    /// destination has finished.
+    /// The idea comes from the library FTRouter, where the fragment names the URL that is called at the end.
     public var returnURL: String? { self.extras?.returnPath?.pendingURL }
 
-    /// Sends a value to the return URL now.
-    ///
-    /// The bus then sends no value when the handler has returned.
+    /// Sends a value to the return URL now, and none when the handler returns.
     ///
     /// The value is sent even if the handler fails afterwards. You can call the method from any thread, and
     /// with a message that you have kept.
     ///
     /// A durable store sends the value of its message when the handler has returned. If the handler fails,
     /// the store drops the value, and logs a warning if the value comes after the failure. The next attempt
-    /// can send a value again. If the store belongs to another process, send the value before the handler
-    /// returns, because a later value is dropped.
+    /// can send a value again. If the store belongs to another process, a value after the return of the
+    /// handler is dropped.
     ///
     /// - Parameter value: The payload of the message to the return URL.
     /// - Returns: false if the message has no return URL, if a value has already been sent, or if the handler
@@ -36,10 +32,9 @@ extension Message {
 
     /// Replaces the return URL by another URL.
     ///
-    /// - Parameter url: The new destination of the reply's value. A URL without a scheme gets the message's
-    ///   scheme. If the text is not a URL, the delivery of the value fails.
-    /// - Returns: false if the message has no return URL, if a value has already been sent, or if the handler
-    ///   has called `declineReturn`.
+    /// - Parameter url: The new return URL. A URL without a scheme gets the message's scheme. If the text is
+    ///   not a URL, the delivery of the value fails.
+    /// - Returns: false in the same cases as ``sendReturn(_:)``.
     @discardableResult
     public func replaceReturnURL(with url: String) -> Bool {
         self.extras?.returnPath?.replace(with: url) ?? false
@@ -49,21 +44,17 @@ extension Message {
     ///
     /// The caller still receives its reply.
     ///
-    /// - Returns: false if the message has no return URL, if a value has already been sent, or if the handler
-    ///   has called `declineReturn`.
+    /// - Returns: false in the same cases as ``sendReturn(_:)``.
     @discardableResult
     public func declineReturn() -> Bool { self.extras?.returnPath?.decline() ?? false }
 
     /// Lets the other process that handles the message send the reply's value to the return URL.
     ///
-    /// This process then sends no value.
-    ///
-    /// - Returns: false if the message has no return URL, if a value has already been sent, or if the handler
-    ///   has called `declineReturn`.
+    /// - Returns: false in the same cases as ``sendReturn(_:)``.
     @discardableResult
     package func forwardReturn() -> Bool { self.extras?.returnPath?.forward() ?? false }
 
-    /// Makes the bus send no value to the return URL when the handler returns.
+    /// Makes the bus send no value when the handler returns.
     ///
     /// The calling code must call ``sendReturn(_:)`` or ``declineReturn()`` later, unless the method returns
     /// false because the message has no return URL.
@@ -100,7 +91,7 @@ extension BusCore {
         )
     }
 
-    /// Returns the extras of a message, and adds the return path if the message has a return URL.
+    /// Returns the extras of a message, with the return path if the message has a return URL.
     @inline(never)
     func addingReturnPath(
         to extras: MessageExtras?,
@@ -115,30 +106,24 @@ extension BusCore {
     /// Returns a message with its return path, which otherwise only the delivery to a handler adds.
     func addingReturnPath(to message: Message) -> Message {
         guard message.extras?.returnPath == nil else { return message }
+        let (id, hops) = (message.id, message.hops)
         return message.replacing(
-            extras: self.addingReturnPath(
-                to: message.extras,
-                message.parameters,
-                message.id,
-                hops: message.hops
-            )
+            extras: self.addingReturnPath(to: message.extras, message.parameters, id, hops: hops)
         )
     }
 
-    /// Returns the return URL in a message's fragment, or nil when the fragment is not a return URL.
+    /// Returns the return URL in a message's fragment, or nil by the rules of ``Message/returnURL``.
     ///
-    /// A return URL without a scheme gets the message's scheme. A fragment is a return URL if it has a scheme
-    /// or more than one segment, or if a route matches it. For a peer, only exposed routes count. A return
-    /// URL may itself have a return URL, so the fragment may be percent-encoded several times.
+    /// For a peer, only exposed routes count. A return URL may itself have a return URL, so the fragment may
+    /// be percent-encoded several times.
     func returnURL(
         in fragment: String,
         scheme: String,
         from audience: Audience? = nil,
         levels: Int? = nil
     ) -> String? {
-        guard let target = try? Address(fragment, conventions: self.configuration.conventions) else {
-            return nil
-        }
+        let target = try? Address(fragment, conventions: self.configuration.conventions)
+        guard let target else { return nil }
         let url = self.complete(fragment, scheme: scheme)
         let isURL =
             target.hasScheme || target.segments.count > 1
