@@ -2,11 +2,10 @@ internal import WaybillEventLoop
 
 /// A method of a module that cannot suspend, which a service's route may call in place.
 ///
-/// The methods of a service's protocol are `async throws`, because a message takes time and can fail. The
-/// actor that provides the service may declare a method without `async`. The bus calls this method in place,
-/// as it does for any route whose method is not `async`. The protocol does not contain this information.
-/// Therefore `@Module` generates a `ModuleMethod` for each method in the actor's body that can belong to a
-/// service:
+/// The methods of a service's protocol are `async throws`, because a message takes time and can fail, but the
+/// actor that provides the service may declare a method without `async`. The protocol does not contain this
+/// information, so `@Module` generates a `ModuleMethod` for each method in the actor's body that can belong
+/// to a service:
 ///
 /// ```swift
 /// static var services: [ServiceRoutes<ClockModule>] {
@@ -29,7 +28,7 @@ public struct ModuleMethod<Module: Waybill.Module>: Sendable {
     ///   - name: The full name, with the argument labels.
     ///   - parameters: The parameters that the method reads, with their types.
     ///   - body: A closure that calls the method, on the module's loop. Its return type need not be
-    ///     `Sendable`, because the route of the service's method already requires a `Sendable` return type.
+    ///     `Sendable`, because the route of the service's method requires it.
     @inlinable
     public init<Value: ~Copyable>(
         _ name: String,
@@ -51,8 +50,7 @@ public struct ModuleMethod<Module: Waybill.Module>: Sendable {
         self.code = code
     }
 
-    /// Returns a function that makes the code for a module, or nil when the method has another signature or
-    /// return type.
+    /// Returns a function that makes the code for a module, or nil for another signature or return type.
     func code<Value: Sendable>(
         of signature: ServiceSignature,
         returning type: Value.Type
@@ -64,8 +62,8 @@ public struct ModuleMethod<Module: Waybill.Module>: Sendable {
 
 /// The code of a method, with the method's return type in the object's type.
 ///
-/// The object is created in the program, where the module's type and the return type are known. Generic code
-/// would call the method through four functions that convert its arguments.
+/// The object is created where the module's type and the return type are known. Generic code would call the
+/// method through four functions that convert its arguments.
 @usableFromInline
 final class MethodCode<Module: Waybill.Module, Value: ~Copyable>: Sendable {
     @usableFromInline let makeBody: @Sendable (Module) -> @Sendable (Message) throws -> Value
@@ -76,8 +74,7 @@ final class MethodCode<Module: Waybill.Module, Value: ~Copyable>: Sendable {
     }
 }
 
-/// The properties by which the actor's method is found for a method of a service: the full name, and the
-/// names and types of the parameters.
+/// The properties by which the actor's method is found for a method of a service.
 struct ServiceSignature: Sendable, Equatable {
     private let name: String
     private let parameters: [String]

@@ -1,11 +1,9 @@
 internal import WaybillEventLoop
 public import WaybillRouting
 
-/// The destination of the messages that a service proxy sends: a bus, and the base URL of the service's
-/// methods.
+/// The destination of the messages that a service proxy sends.
 ///
-/// ``MessageBus/service(_:named:timeout:)`` creates an endpoint for the proxy that it returns. Create an
-/// endpoint yourself for a service that no module of this process provides:
+/// Create an endpoint yourself for a service that no module of this process provides:
 ///
 /// ```swift
 /// let endpoint = ServiceEndpoint(bus: bus, url: "nats://time", timeout: .seconds(2))
@@ -21,11 +19,6 @@ public struct ServiceEndpoint: Sendable {
     public let timeout: Duration?
 
     /// Creates an endpoint.
-    ///
-    /// - Parameters:
-    ///   - bus: The bus that carries the messages.
-    ///   - url: The base URL of the methods.
-    ///   - timeout: The maximum duration of a call; nil when only the caller's deadline limits the call.
     public init(bus: MessageBus, url: String, timeout: Duration? = nil) {
         self.bus = bus
         self.url = url
@@ -40,8 +33,7 @@ public struct ServiceEndpoint: Sendable {
     ///   - as: The type of the result.
     /// - Returns: The value that the provider returned.
     /// - Throws: The error that the provider threw, or a `RoutingError` with the reason why there was no
-    ///   reply. If the provider threw a `RoutingError` about another message, this error is the cause of a
-    ///   `handlerFailed`.
+    ///   reply. A `RoutingError` of the provider about another message is the cause of a `handlerFailed`.
     public nonisolated(nonsending) func call<Value: Sendable>(
         _ action: String,
         _ arguments: ServiceArguments,
@@ -50,12 +42,9 @@ public struct ServiceEndpoint: Sendable {
         try await self.methods(action).call(0, arguments, as: Value.self)
     }
 
-    /// Returns methods of the service, for a proxy that calls the methods often.
+    /// Returns methods of the service, for a proxy that calls the methods often without building their URLs.
     ///
-    /// A call through the result does not build a URL.
-    ///
-    /// - Parameter names: The names of the methods. ``ServiceMethods/call(_:_:as:)`` takes their indices.
-    /// - Returns: The methods.
+    /// ``ServiceMethods/call(_:_:as:)`` takes the index of a name.
     public func methods(_ names: String...) -> ServiceMethods {
         ServiceMethods(self, urls: names.map(self.url(of:)))
     }
@@ -65,7 +54,7 @@ public struct ServiceEndpoint: Sendable {
 
 /// Methods of a service at an endpoint, and the URL of each method.
 ///
-/// ``ServiceEndpoint/methods(_:)`` creates this value. The proxies that `@Service` generates hold it.
+/// The proxies that `@Service` generates hold this value.
 public struct ServiceMethods: Sendable {
     @usableFromInline let endpoint: ServiceEndpoint
     @usableFromInline let urls: [String]
@@ -77,12 +66,7 @@ public struct ServiceMethods: Sendable {
 
     /// Calls a method by routing a message.
     ///
-    /// - Parameters:
-    ///   - index: The index of the method.
-    ///   - arguments: The arguments by name. Arguments that are nil are omitted.
-    ///   - as: The type of the result.
-    /// - Returns: The value that the provider returned.
-    /// - Throws: The errors of ``ServiceEndpoint/call(_:_:as:)``.
+    /// ``ServiceEndpoint/call(_:_:as:)`` describes the arguments and the errors.
     @inlinable
     @inline(__always)
     public nonisolated(nonsending) func call<Value: Sendable>(
@@ -103,8 +87,6 @@ public struct ServiceMethods: Sendable {
     }
 
     /// Calls a method by routing a message, with a result type that `@Service` has declared.
-    ///
-    /// ``call(_:_:as:)`` describes the other parameters, the result and the errors.
     @inlinable
     @inline(__always)
     public nonisolated(nonsending) func call<Reply: ServiceReply>(
@@ -121,22 +103,22 @@ public struct ServiceMethods: Sendable {
     func error(behind error: RoutingError) -> any Error {
         if error.code == .handlerFailed, let cause = error.cause, !(cause is RoutingError) { return cause }
         guard error.code == .noRoute, self.urls.contains(error.url) else { return error }
-        // Replace the message, because its suggestions are URLs that resemble this URL, but the caller has
-        // not written a URL.
+        // The suggestions of the message are URLs that resemble this URL, but the caller has not written a
+        // URL.
         let message =
             "no module provides the service at \(self.endpoint.url): it was never installed, or was uninstalled"
         return RoutingError(.noRoute, url: error.url, message: message)
     }
 }
 
-/// The arguments of a service's method by name, written as a dictionary or one by one.
+/// The arguments of a service's method by name, of any `Sendable` types, including closures.
 ///
 /// ```swift
 /// let endpoint = ServiceEndpoint(bus: bus, url: "app://time")
 /// let noon = try await endpoint.call("time", ["city": "Oslo", "offset": nil], as: String.self)
 /// ```
 ///
-/// An argument may have any `Sendable` type, including closures. Arguments that are nil are omitted.
+/// Arguments that are nil are omitted.
 public struct ServiceArguments: Sendable, ExpressibleByDictionaryLiteral {
     @usableFromInline let values: PassedValues?
 
@@ -147,9 +129,7 @@ public struct ServiceArguments: Sendable, ExpressibleByDictionaryLiteral {
     @inlinable
     init(_ values: PassedValues?) { self.values = values }
 
-    /// Creates arguments from a literal.
-    ///
-    /// If a name occurs more than once, its last argument is used.
+    /// Creates arguments from a literal, where the last one of several arguments with one name is used.
     public init(dictionaryLiteral elements: (String, (any Sendable)?)...) {
         self = elements.reduce(Self()) { $0.with($1.0, $1.1) }
     }
@@ -177,8 +157,8 @@ public struct ServiceArguments: Sendable, ExpressibleByDictionaryLiteral {
 
 /// The result type of a service's method.
 ///
-/// `@Service` generates a conforming type for each method whose result type is not obviously `Sendable`. The
-/// proxy and the providers' routes use the conforming type. If the result type is not `Sendable`, the
+/// `@Service` generates a conforming type for each method whose result type is not obviously `Sendable`. If
+/// the result type is not `Sendable`, the compiler reports the error only at the conforming type.
 /// compiler reports the error only at the conforming type.
 public protocol ServiceReply {
     /// The type of the method's result.

@@ -12,9 +12,7 @@ struct ServiceRegister {
     private var entries: [ServiceKey: Entry] = [:]
     private var lastID = 0
 
-    /// Adds a service, or replaces an existing service if the conventions allow a replacement.
-    ///
-    /// The caller must release the replaced service outside of the lock.
+    /// Adds a service, or replaces a service that the caller must release outside of the lock.
     mutating func add(
         _ offer: ServiceOffer,
         fileID: String,
@@ -52,8 +50,7 @@ struct ServiceRegister {
 }
 
 extension ServiceRegister {
-    /// Returns the problem with a service that the program needs, or nil when the service can be provided
-    /// under any name.
+    /// Returns the problem with a service that the program needs; nil if it can be provided under any name.
     func problem(with key: ServiceKey) -> RoutingError? {
         self.problem(with: key) { $0.isOfSameType(as: key) }
     }
@@ -69,7 +66,7 @@ extension ServiceRegister {
     ) -> RoutingError? {
         let ways = self.offers.filter { isMeant($0.key) }
         if ways.isEmpty { return .noService(key, provided: self.keys) }
-        // One provider is enough. If no provider can be made, return the problem of the first provider.
+        // One provider is enough.
         let problems = ways.map { self.problem(along: [$0.key], at: $0)?.error }
         return problems.contains { $0 == nil } ? nil : problems.first ?? nil
     }
@@ -104,8 +101,7 @@ extension ServiceRegister {
     }
 }
 
-/// Makes a copy, which also adapts the service, of an object that makes a service on demand, or returns nil
-/// if the object makes another service.
+/// Returns a copy of a maker that also adapts the service, or nil for a maker of another service.
 typealias AdaptMaker = @Sendable (any AdaptableMaker) -> (any Sendable)?
 
 /// A service that a module provides, with the source of its objects.
@@ -181,7 +177,8 @@ struct ServiceWish: Sendable {
     var chain: [ServiceKey] = []
 }
 
-// The URL of these errors is the name of the service. Otherwise the bus would add the URL of the message
+// The URL of these errors is the name of the service, so that the bus does not add the URL of the message
+// whose handler requested the service.
 // whose handler requested the service.
 extension RoutingError {
     static func noService(
@@ -200,31 +197,20 @@ extension RoutingError {
         )
     }
 
-    /// Returns the error for a service that is made on demand and cannot be requested directly.
     static func madeOnDemand(_ key: ServiceKey) -> Self {
-        Self(
-            .noHandler,
-            url: "\(key)",
-            message: "the service `\(key)` is made on demand: get it with `bus.performance(of:)`, and "
-                + "call `perform()`"
-        )
+        let remedy = "get it with `bus.performance(of:)`, and call `perform()`"
+        return Self(.noHandler, url: "\(key)", message: "the service `\(key)` is made on demand: \(remedy)")
     }
 
     static func notMadeOnDemand(_ key: ServiceKey) -> Self {
-        Self(
-            .noHandler,
-            url: "\(key)",
-            message: "the service `\(key)` is not made on demand: get it with `bus.service(_:)`"
-        )
+        let message = "the service `\(key)` is not made on demand: get it with `bus.service(_:)`"
+        return Self(.noHandler, url: "\(key)", message: message)
     }
 
     static func cycle(_ chain: [ServiceKey], _ key: ServiceKey) -> Self {
         let from = chain.firstIndex(of: key) ?? 0
         let names = (chain[from...] + [key]).map { "`\($0)`" }.joined(separator: " from ")
-        return Self(
-            .infiniteRecursion,
-            url: "\(key)",
-            message: "the adapters form a cycle, so remove one of them: \(names)"
-        )
+        let message = "the adapters form a cycle, so remove one of them: \(names)"
+        return Self(.infiniteRecursion, url: "\(key)", message: message)
     }
 }

@@ -2,9 +2,8 @@ internal import WaybillRouting
 
 /// The routes of a service's methods in the module that provides the service, and the service's registration.
 ///
-/// `@Service` generates the function that creates a value of this type. `@Module` calls the function for the
-/// protocols in the actor's inheritance clause. If the module conforms to a service in another place, for
-/// example in an extension, declare the service in the module:
+/// `@Module` makes these values for the protocols in the actor's inheritance clause. If the module conforms
+/// to a service in another place, for example in an extension, declare the service in the module:
 ///
 /// ```swift
 /// static var services: [ServiceRoutes<ClockModule>] {
@@ -23,8 +22,7 @@ public struct ServiceRoutes<Provider: Module>: Sendable {
     ///   - service: The protocol.
     ///   - url: The base URL of the service's methods.
     ///   - proxy: A closure that makes the proxy that callers receive.
-    ///   - routes: A closure that makes the routes below a URL. If the provider has a name, the URL contains
-    ///     the name.
+    ///   - routes: A closure that makes the routes below a URL, which contains the name of a named provider.
     public init<Service: Sendable>(
         _ service: Service.Type,
         at url: String,
@@ -39,11 +37,9 @@ public struct ServiceRoutes<Provider: Module>: Sendable {
         }
     }
 
-    /// Returns a copy whose routes call methods of the module in place, if the module declares these methods
-    /// without `async`.
+    /// Returns a copy whose routes call the given methods of the module in place.
     ///
-    /// - Parameter methods: Methods of the module. Methods that do not belong to the service are ignored.
-    /// - Returns: The service.
+    /// Methods that do not belong to the service are ignored.
     public func calling(_ methods: [ModuleMethod<Provider>]) -> Self {
         var service = self
         service.routes = { [routes = self.routes] url in routes(url).map { $0.calling(methods) } }
@@ -56,14 +52,9 @@ public struct ServiceRoutes<Provider: Module>: Sendable {
         let patterns = Set(self.routes(url).map(\.description.pattern))
         let twice = own.lazy.map(\.description).first { patterns.contains($0.pattern) }
         guard let route = twice else { return nil }
-        let method = "`\(route.action ?? "")` of \(route.module ?? "")"
-        let service = "the service `\(self.offer(name, url).key)`"
-        return RoutingError(
-            .conflict,
-            url: route.pattern,
-            message: "\(method) handles \(route.pattern) twice, by `@Route` and by \(service): "
-                + "remove `@Route`"
-        )
+        let method = "`\(route.action ?? "")` of \(route.module ?? "") handles \(route.pattern) twice"
+        let by = "by `@Route` and by the service `\(self.offer(name, url).key)`"
+        return RoutingError(.conflict, url: route.pattern, message: "\(method), \(by): remove `@Route`")
     }
 
     func url(named name: String?) -> String {
@@ -73,8 +64,8 @@ public struct ServiceRoutes<Provider: Module>: Sendable {
 
 /// Returns an empty list, for a type that is not a service.
 ///
-/// `@Module` calls this function with each type in the actor's inheritance clause. For the protocol of a
-/// service, the compiler prefers the overload that `@Service` generates.
+/// `@Module` calls this function with each inherited type. For a service, the compiler prefers the overload
+/// that `@Service` generates.
 @_disfavoredOverload
 public func serviceRoutes<Service, Provider: Module>(
     of service: Service.Type,

@@ -2,18 +2,16 @@ internal import WaybillEventLoop
 public import WaybillRouting
 
 extension MessageBus {
-    /// Returns a proxy for the provider of a service.
-    ///
-    /// The protocol of the service identifies the provider.
+    /// Returns a proxy for the provider of a service, which the protocol of the service identifies.
     ///
     /// ```swift
     /// let clock = try bus.service((any TimeService).self)
     /// let noon = try await clock.time(in: "Oslo")
     /// ```
     ///
-    /// A call of the proxy is a message: it passes through middlewares and mailboxes, has a deadline, and is
-    /// counted. The proxy is cheap, and you can keep it and use it on any thread. After the provider is
-    /// uninstalled, calls fail with `noRoute`. The proxy does not keep the bus alive.
+    /// A call of the proxy is a message, which passes through middlewares and mailboxes. The proxy is cheap,
+    /// and you can keep it and use it on any thread. After the provider is uninstalled, calls fail with
+    /// `noRoute`. The proxy does not keep the bus alive.
     ///
     /// - Parameters:
     ///   - service: The protocol.
@@ -30,9 +28,7 @@ extension MessageBus {
         try self.core.service(service, ServiceWish(name: name, timeout: timeout))
     }
 
-    /// Registers a service whose provider is not a module of this bus.
-    ///
-    /// The provider is, for example, in another process that a connector reaches.
+    /// Registers a service whose provider is, for example, in another process that a connector reaches.
     ///
     /// ```swift
     /// try bus.connect("memo", to: WorldClock())
@@ -61,9 +57,8 @@ extension MessageBus {
         return try self.core.offer([offer], fileID: fileID, line: line)[0]
     }
 
-    /// Provides a service by adapting the provider of another service.
-    ///
-    /// Neither of the two protocols needs to know the other protocol.
+    /// Provides a service by adapting the provider of another service, whose protocols need not know each
+    /// other.
     ///
     /// ```swift
     /// try bus.adapt((any Clock).self, from: (any TimeService).self) { time in ClockAdapter(time) }
@@ -77,8 +72,8 @@ extension MessageBus {
     ///   - provided: The protocol that a module provides, now or later.
     ///   - fileID: The source file of the registration, for the text of a `conflict` error.
     ///   - line: The source line of the registration, for the text of a `conflict` error.
-    ///   - adapter: A closure that makes a `Required` from a `Provided`. The bus calls the closure for each
-    ///     request of the service, on the caller's thread.
+    ///   - adapter: A closure that makes a `Required` from a `Provided`, for each request of the service and
+    ///     on the caller's thread.
     /// - Returns: A registration that can remove the adapter.
     /// - Throws: `conflict` if the protocol already has a provider, or `shutDown`. The bus detects adapters
     ///   that need one another when a service is requested, and in ``validate(urls:services:)``.
@@ -107,8 +102,7 @@ extension BusCore {
         if offers.isEmpty { return [] }
         let replaces = self.configuration.conventions.sameShape == .replaces
         let added = try self.services.withLock { register throws(RoutingError) in
-            // Check the phase under the lock. The services are then either rejected here, or they are in the
-            // register when the shutdown empties the register.
+            // Check the phase under the lock, so that the shutdown finds all services that are added.
             try self.checkOpen(for: "")
             var added: [(id: Int, replaced: ServiceOffer?)] = []
             do throws(RoutingError) {

@@ -2,15 +2,8 @@ package import WaybillRouting
 
 // The interface for `WaybillPerformances`, which makes services on demand and releases them again.
 extension MessageBus {
-    /// Registers a service that is made anew for each request.
+    /// Registers a service that `maker` makes anew for each request.
     ///
-    /// - Parameters:
-    ///   - service: The protocol.
-    ///   - name: The name of the provider, if the service has several providers.
-    ///   - maker: The object that makes the service. ``maker(of:named:as:)`` returns this object.
-    ///   - fileID: The source file of the registration, for the text of a `conflict` error.
-    ///   - line: The source line of the registration, for the text of a `conflict` error.
-    /// - Returns: A registration that can remove the service.
     /// - Throws: `conflict` if the protocol already has a provider of that name, or `shutDown`.
     package func provideOnDemand<Service: Sendable>(
         _ service: Service.Type,
@@ -23,9 +16,8 @@ extension MessageBus {
         return try self.core.offer([offer], fileID: fileID, line: line)[0]
     }
 
-    /// Returns the object that makes a service on demand.
-    ///
-    /// If an adapter provides the service, the object also adapts it.
+    /// Returns the object that makes a service on demand, and also adapts it if an adapter provides the
+    /// service.
     ///
     /// - Throws: `noHandler` if no object makes the service, or `infiniteRecursion` for adapters that need
     ///   one another.
@@ -42,9 +34,7 @@ extension MessageBus {
 
 /// An object that makes services on demand and can adapt them to another protocol.
 package protocol AdaptableMaker: Sendable {
-    /// Returns an object that makes the same service and adapts the service to another protocol.
-    ///
-    /// Returns nil if this object does not make a `Provided`.
+    /// Returns an object that also adapts the service, or nil if this object does not make a `Provided`.
     func adapted<Provided: Sendable, Required: Sendable>(
         by adapter: @escaping @Sendable (Provided) -> Required
     ) -> (any Sendable)?
