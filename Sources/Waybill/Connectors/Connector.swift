@@ -112,8 +112,7 @@ extension MessageBus {
         handler.describe(as: .pattern(pattern))
         let folded = core.configuration.conventions.folded(scheme: scheme)
         let (id, replaced) = try core.registry.change { _, connections throws(RoutingError) in
-            // Check the phase under the lock. The connector is then either rejected here, or the shutdown
-            // finds it.
+            // Check the phase under the lock, so that the shutdown finds a connector that is added.
             try core.checkOpen(for: pattern)
             let connection = Connection(
                 id: connections.nextID(),

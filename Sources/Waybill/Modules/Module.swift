@@ -27,7 +27,7 @@ public protocol Module: LoopBound {
 
     /// The bus and the loop of the module.
     ///
-    /// The conforming type stores this property. Its initial value is ``ModuleContext/current``.
+    /// The conforming type stores this property with the initial value ``ModuleContext/current``.
     nonisolated var context: ModuleContext { get }
 }
 
@@ -56,8 +56,8 @@ extension Module {
 /// The bus and the loop of a module.
 ///
 /// ``MessageBus/install(named:instances:mailbox:fileID:line:_:)`` provides the context of each module that it
-/// creates. A module that other code creates, for example a test, runs on the current loop or on a shared
-/// loop. This module has a separate bus without registrations.
+/// creates. A module that other code creates, for example a test, has a separate bus without registrations,
+/// and runs on the current loop or on a shared loop.
 public struct ModuleContext: Sendable {
     /// The bus, which the module does not keep alive.
     public let bus: MessageBus

@@ -1,8 +1,7 @@
 package import WaybillEventLoop
 package import WaybillRouting
 
-// The state of a bus, and messages that an operator sends. Sibling targets, such as a console, use this
-// interface.
+// The interface for sibling targets, such as a console.
 extension MessageBus {
     /// The loops of the bus.
     package var eventLoops: [EventLoop] { self.core.eventLoops }
@@ -20,15 +19,11 @@ extension MessageBus {
         }
     }
 
-    /// Explains how the current routes match a URL.
-    ///
-    /// The method calls no handler.
+    /// Explains how the current routes match a URL, without calling a handler.
     package func explain(_ url: String) -> Explanation { self.core.registry.withTable { $0.explain(url) } }
 
     /// The state of the cluster that the bus has joined; nil when the bus has not joined a cluster.
-    package var cluster: ClusterView? {
-        self.core.registry.cluster?.view
-    }
+    package var cluster: ClusterView? { self.core.registry.cluster?.view }
 
     /// The ID of a message of an operator, and its value or the reason why it failed.
     package typealias Performed = (id: CorrelationID, result: Result<any Sendable, RoutingError>)
@@ -42,15 +37,14 @@ extension MessageBus {
         await self.perform(Request(url: url, passed: .make(parameters)), timeout: timeout)
     }
 
-    /// Routes or sends a message that repeats a given message, with its parameters, headers, payload and
-    /// origin, but without its deadline.
+    /// Routes or sends a message that repeats a given message, which is recorded as its cause, with its
+    /// parameters, headers, payload and origin, but without its deadline.
     ///
     /// - Parameters:
-    ///   - message: The message to repeat. It is recorded as the cause of the new message.
+    ///   - message: The message to repeat.
     ///   - headers: Additional headers.
     ///   - timeout: The duration to wait for the reply. Nil sends the message, without a deadline.
-    /// - Returns: The ID of the new message, and the reason why it failed; nil if it succeeded, or if it was
-    ///   sent and accepted.
+    /// - Returns: The ID of the new message, and the reason why it failed or was not accepted.
     package nonisolated(nonsending) func replay(
         _ message: Message,
         headers: [String: String],
@@ -89,9 +83,7 @@ extension MessageBus {
 /// The number of messages in the mailbox of a route.
 package struct RouteLoad: Sendable {
     package let pattern: String
-    /// The number of messages that wait or are in progress in the route's mailbox.
-    ///
-    /// Other routes may share the mailbox.
+    /// The number of messages in the route's mailbox, including messages of other routes that share it.
     package let waiting: Int
     /// The limit of the mailbox.
     package let limit: Int

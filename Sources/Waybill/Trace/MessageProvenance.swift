@@ -2,8 +2,8 @@ internal import WaybillRouting
 
 /// The kind of a message, and the message whose handler sent it.
 ///
-/// Only an observed bus records the provenance. A sent message is delivered after its sender's code has run,
-/// so the provenance is recorded when the message is created.
+/// Only an observed bus records the provenance, when the message is created, because a sent message is
+/// delivered after its sender's code has run.
 struct MessageProvenance: Sendable {
     let kind: DeliveryKind
     /// The message whose handler sent this message; nil when no handler sent it.
@@ -21,16 +21,13 @@ package enum DeliveryKind: String, Sendable {
 }
 
 extension Message {
-    /// The operation that created the message.
-    ///
-    /// The value is `request` if the bus was not observed when the message was created.
+    /// The operation that created the message; `request` if the bus was not observed then.
     package var deliveryKind: DeliveryKind {
         if self.extras?.isReturnOf != nil { return .returnLeg }
         return self.extras?.provenance?.kind ?? .request
     }
 
-    /// The message that led to this message: the message that it answers, or the message whose handler sent
-    /// it.
+    /// The message that this message answers, or the message whose handler sent it.
     package var cause: CorrelationID? {
         if self.extras?.isReturnOf != nil { return self.correlationID }
         return self.extras?.provenance?.cause
@@ -38,9 +35,7 @@ extension Message {
 }
 
 extension Request {
-    /// Returns the request with its provenance for observers.
-    ///
-    /// The method must run in the sender's code, because it reads the message that this code handles.
+    /// Returns the request with its provenance, read in the sender's code, for observers.
     func noting(_ kind: DeliveryKind, on core: BusCore) -> Request {
         let cause = core.handledMessage ?? self.extras?.provenance?.cause
         guard kind != .request || cause != nil else { return self }
@@ -59,8 +54,7 @@ extension BusCore {
 
     /// Returns the provenance of a sent message for observers; nil when the bus is not observed.
     func provenance(of request: borrowing Request, in chain: MiddlewareChain) -> MessageProvenance? {
-        // A message to a return URL already stores the ID of the message that it answers, so it needs no
-        // provenance.
+        // A message to a return URL already stores the ID of the message that it answers.
         guard chain.isObserved, request.extras?.isReturnOf == nil else { return nil }
         return MessageProvenance(kind: .send, cause: self.handledMessage)
     }

@@ -9,14 +9,14 @@ extension MessageBus {
     /// for await event in try bus.trace(matching: "app://user/**") { print(event) }
     /// ```
     ///
-    /// Without a trace, this feature costs nothing. With a trace, every delivery of the bus becomes slightly
-    /// slower, because the delivery takes the path of deliveries with middlewares. The trace runs before all
-    /// middlewares, so its events contain the results that callers receive.
+    /// Without a trace, this feature costs nothing. With a trace, every delivery of the bus takes the
+    /// slightly slower path of deliveries with middlewares. The trace runs before all middlewares, so its
+    /// events contain the results that callers receive.
     ///
     /// - Parameters:
     ///   - pattern: The pattern of the URLs to trace; nil for all URLs, including URLs without a handler.
-    ///   - bufferLimit: The maximum number of unread events. Beyond this number, the oldest events are
-    ///     dropped and counted.
+    ///   - bufferLimit: The maximum number of unread events, beyond which the oldest ones are dropped and
+    ///     counted.
     /// - Returns: The events that follow this call.
     /// - Throws: `invalidPattern`.
     public func trace(
@@ -34,13 +34,8 @@ extension MessageBus {
 
 /// The messages, replies and failures of a bus as a sequence of events.
 ///
-/// ```swift
-/// for await event in try bus.trace(matching: "app://user/**") { print(event) }
-/// ```
-///
-/// The trace begins with the call of ``MessageBus/trace(matching:bufferLimit:)``. The trace ends when the
-/// sequence and its iterators are released, or when the bus ends. Unread events are kept up to a limit.
-/// Beyond the limit, the oldest events are dropped and counted. Deliveries do not wait for the reader.
+/// The trace begins with the call of ``MessageBus/trace(matching:bufferLimit:)``. It ends when the sequence
+/// and its iterators are released, or when the bus ends. Deliveries do not wait for the reader.
 ///
 /// The trace does not contain messages that fail before their delivery begins, because their deadline has
 /// passed, the hop limit is exceeded or the mailbox is full. ``MessageBus/deadLetters`` contains these
@@ -54,9 +49,7 @@ public struct MessageTrace: AsyncSequence, Sendable {
     /// The number of events that were dropped because they were not read in time.
     public var dropped: Int { self.tap.observer.dropped.load(ordering: .relaxed) }
 
-    /// Returns an iterator over the events.
-    ///
-    /// Several iterators of one trace share the events: each iterator receives only some of them.
+    /// Returns an iterator over the events, each of which only one iterator of the trace receives.
     public func makeAsyncIterator() -> Iterator {
         Iterator(tap: self.tap, stream: self.tap.stream.makeAsyncIterator())
     }
@@ -126,8 +119,7 @@ extension MessageTrace {
 
         /// The ID of the message whose handler sent this message; nil when no handler sent it.
         ///
-        /// The causes connect a message with all messages that follow from it: messages that the handler
-        /// routes, sends and publishes, and messages that the caller routes to answer a progress reply. The
+        /// A message that the caller routes to answer a progress reply also has the message as its cause. The
         /// cause of a message to a return URL is the message that it answers. A message is not recorded as a
         /// cause if its handler was already running when the trace began, or if another process sent it.
         public var cause: CorrelationID? { self.message.cause }

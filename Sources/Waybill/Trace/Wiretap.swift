@@ -3,10 +3,7 @@ internal import WaybillRouting
 
 /// A middleware that runs before all other middlewares, and reports messages and replies.
 final class Wiretap: Middleware {
-    /// The observer that receives the events.
-    ///
-    /// A reader holds the observer and not the wiretap, because the sequence of events ends when the wiretap
-    /// is released.
+    /// The observer of the events, which a reader holds, because the release of the wiretap ends the events.
     let observer: Observer<MessageTrace.Event>
 
     init(_ observer: Observer<MessageTrace.Event>) { self.observer = observer }
@@ -37,8 +34,7 @@ final class Wiretap: Middleware {
         record(.message)
         do throws(RoutingError) {
             let value = try await next.attempt(message.observed(by: record))
-            // If the reply is late, the caller has already received a failure, so the trace must report this
-            // failure.
+            // If the reply is late, the caller has already received the failure.
             record(
                 next.interception.isLate(message)
                     ? .failure(next.interception.failure(CancellationError(), of: message)) : .reply(value)
@@ -51,23 +47,19 @@ final class Wiretap: Middleware {
     }
 }
 
-// The interface for sibling targets. A trace is read some time later, but an observer is called immediately.
-// When a caller has received a reply, the observer has therefore already recorded the message.
+// The interface for sibling targets. Other than the reader of a trace, an observer has recorded a message
+// before its caller receives the reply.
 extension MessageBus {
     /// Reports every message and reply to a closure, before all middlewares.
     ///
-    /// - Parameter events: A closure that is called on the thread where an event occurs. The closure must
-    ///   neither block nor use the bus.
-    /// - Returns: A registration that can end the observation.
+    /// The closure is called on the thread of the event, and must neither block nor use the bus.
     package func observe(_ events: @escaping @Sendable (MessageTrace.Event) -> Void) -> Registration {
         self.core.addMiddleware(MiddlewareLink(Wiretap(Observer(events))))
     }
 
-    /// Reports every dead letter to a closure, before the dead letter is counted.
+    /// Reports every dead letter to a closure, before it is counted, until the result is called.
     ///
-    /// - Parameter observer: A closure that is called on the thread where a dead letter occurs. The closure
-    ///   must neither block nor use the bus.
-    /// - Returns: A closure that ends the observation.
+    /// The closure is called on the thread of the dead letter, and must neither block nor use the bus.
     package func observeDeadLetters(
         _ observer: @escaping @Sendable (DeadLetter) -> Void
     ) -> @Sendable () -> Void {
