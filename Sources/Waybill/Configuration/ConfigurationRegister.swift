@@ -44,19 +44,13 @@ extension ConfigurationRegister {
             Dictionary(routes.map { ($0.withoutSource, $1) }, uniquingKeysWith: { first, _ in first })
         }
         let dropped = try self.takeOut(of: &table)
-        let targets = Targets(in: table)
+        let targets = Targets(in: table, connections)
         for (index, configured) in self.configurations.enumerated() {
             for entry in configured.configuration.entries
             where self.configurations[index].routes[entry] == nil && !configured.overridden.contains(entry) {
                 do throws(RoutingError) {
                     let pattern = try configured.pattern(of: entry, in: table)
-                    let found = try targets.find(
-                        for: entry,
-                        pattern,
-                        among: configured.destinations,
-                        in: table,
-                        connections
-                    )
+                    let found = try targets.find(for: entry, pattern, of: configured, in: table)
                     let target = core.target(of: entry, found, keeping: earlier[index][entry.withoutSource])
                     let bound = try self.insert(
                         target,
@@ -142,13 +136,7 @@ extension ConfigurationRegister {
             fileID: entry.source.file.isEmpty ? name : entry.source.file,
             line: entry.source.line ?? 0
         )
-        return Configured.Bound(
-            id: id,
-            target: target,
-            source: found?.target,
-            configured: found?.configured,
-            hidden: hidden
-        )
+        return Configured.Bound(id: id, target: target, found: found, hidden: hidden)
     }
 
     /// Returns the routes that are hidden when a route is removed.

@@ -3,11 +3,6 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Loads a configuration, and replaces the routes of the configuration with the same name.
-    func configure(_ next: Configured) throws(ConfigurationError) {
-        try self.bindConfigurations { $0.put(next) }
-    }
-
     /// Finds the targets of all configurations again, because modules or connectors have changed.
     func reconfigure() {
         guard self.configured.withLock({ !$0.isEmpty }) else { return }
@@ -19,9 +14,7 @@ extension BusCore {
     }
 
     /// Changes the configurations and binds their routes, or changes nothing when an entry is invalid.
-    private func bindConfigurations(
-        _ change: (inout ConfigurationRegister) -> Void
-    ) throws(ConfigurationError) {
+    func bindConfigurations(_ change: (inout ConfigurationRegister) -> Void) throws(ConfigurationError) {
         let (outgoing, _) = try self.configured.withLock { register throws(ConfigurationError) in
             var next = register
             change(&next)
@@ -47,7 +40,7 @@ extension BusCore {
         _ found: Targets.Found?,
         keeping old: Configured.Bound?
     ) -> Target {
-        if let old, let source = old.source, let found, source === found.target { return old.target }
+        if let old, let source = old.found?.target, let found, source === found.target { return old.target }
         let target = found.map { $0.target.sharing($0.configured) } ?? .handler(self.unbound(entry))
         target.describe(as: self.description(of: entry, found))
         return target
@@ -76,10 +69,7 @@ struct Configured: Sendable {
         let id: RouteID
         let target: Target
         /// The target whose code the route runs; nil when this target is not registered.
-        let source: Target?
-        /// The values in the configured URL, which are added to messages; nil when the target is not a URL
-        /// with values.
-        let configured: ConfiguredTarget?
+        let found: Targets.Found?
         /// The routes from code that this route replaces until it is removed, with conventions that allow the
         /// replacement.
         var hidden: [HiddenRoute]
@@ -135,16 +125,18 @@ struct Configured: Sendable {
 /// The possible targets of configured routes: the actions of modules, destinations, and URLs.
 struct Targets {
     /// The target of an entry's messages.
-    struct Found {
+    struct Found: Sendable {
         let target: Target
         /// The values in the configured URL, which are added to messages; nil when the URL has no values.
         var configured: ConfiguredTarget?
     }
 
     private var actions: [String: [String: Target]] = [:]
+    private let connections: Connections
 
     /// Collects the actions of the modules whose routes are registered in code.
-    init(in table: RouteTable<Target>) {
+    init(in table: RouteTable<Target>, _ connections: Connections) {
+        self.connections = connections
         for (_, target) in table.entries {
             guard let description = target.routeDescription, let module = description.module,
                 let action = description.action
@@ -157,9 +149,8 @@ struct Targets {
     func find(
         for entry: RouteConfiguration.Entry,
         _ pattern: RoutePattern,
-        among destinations: [String: Handler],
-        in table: RouteTable<Target>,
-        _ connections: Connections
+        of configured: Configured,
+        in table: RouteTable<Target>
     ) throws(RoutingError) -> Found? {
         guard !entry.target.isEmpty else {
             throw RoutingError(
@@ -169,8 +160,10 @@ struct Targets {
                     "the target is empty; it must be an action of a module, a URL, or the name of a destination"
             )
         }
-        if let destination = destinations[entry.target] { return Found(target: .handler(destination)) }
-        if entry.isURL { return try Self.find(entry.target, for: pattern, in: table, connections) }
+        if let destination = configured.destinations[entry.target] {
+            return Found(target: .handler(destination))
+        }
+        if entry.isURL { return try self.find(entry.target, for: pattern, in: table) }
         // A selector, for example `detail:` or `detail:in:`, names the action whose base name precedes the
         // first colon.
         let target = entry.target.prefix { $0 != ":" }
@@ -182,23 +175,20 @@ struct Targets {
         return action.map { Found(target: $0) }
     }
 
-    private static func find(
+    private func find(
         _ url: String,
         for pattern: RoutePattern,
-        in table: RouteTable<Target>,
-        _ connections: Connections
+        in table: RouteTable<Target>
     ) throws(RoutingError) -> Found? {
         let address = try table.address(of: url)
         if let match = (try? table.match(url)) ?? nil, let found = table[match] {
-            let values = ConfiguredTarget.values(
-                in: match.parameters,
-                names: Set(pattern.parameters.map(\.name))
-            )
+            let names = Set(pattern.parameters.map(\.name))
+            let values = ConfiguredTarget.values(in: match.parameters, names: names)
             let behind = found.group?.configured
             let configured = values.isEmpty ? behind : ConfiguredTarget.values(values).before(behind)
             return Found(target: found, configured: configured)
         }
-        return connections[address.scheme].map {
+        return self.connections[address.scheme].map {
             Found(target: .handler($0.handler), configured: .connected(url))
         }
     }

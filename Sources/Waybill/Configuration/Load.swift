@@ -34,8 +34,7 @@ extension MessageBus {
         named name: String = "",
         destinations: [String: Destination] = [:]
     ) throws(ConfigurationError) {
-        try self.core.configure(
-            Configured(configuration, named: name, destinations: destinations, on: self.core)
-        )
+        let next = Configured(configuration, named: name, destinations: destinations, on: self.core)
+        try self.core.bindConfigurations { $0.put(next) }
     }
 }

@@ -68,7 +68,7 @@ extension BusCore {
     func problemsWithTargets() -> [RoutingError] {
         let routes = self.configured.withLock { $0.boundRoutes }
         let problems = routes.compactMap { entry, bound -> RoutingError? in
-            if let url = bound.configured?.connectedURL {
+            if let url = bound.found?.configured?.connectedURL {
                 guard !self.registry.reach(url).isPossible else { return nil }
                 let message =
                     "no connector accepts `\(url.onShortLine)`, the target of this route (\(entry.source)): "
@@ -89,7 +89,8 @@ extension BusCore {
         of entry: RouteConfiguration.Entry,
         _ bound: Configured.Bound
     ) -> RoutingError? {
-        guard let description = bound.source?.routeDescription?.described(by: "", target: bound.configured),
+        guard let found = bound.found,
+            let description = found.target.routeDescription?.described(by: "", target: found.configured),
             let pattern = try? self.currentConfiguration.pattern(entry.pattern)
         else { return nil }
         let given = pattern.parameters.map(\.name)
