@@ -12,13 +12,13 @@ struct ServiceRegister {
     private var entries: [ServiceKey: Entry] = [:]
     private var lastID = 0
 
-    /// Adds a service, or replaces a service that the caller must release outside of the lock.
+    /// Adds or replaces a service, and returns the number by which it can be removed.
     mutating func add(
         _ offer: ServiceOffer,
         fileID: String,
         line: Int,
         replaces: Bool
-    ) throws(RoutingError) -> (id: Int, replaced: ServiceOffer?) {
+    ) throws(RoutingError) -> Int {
         if let rival = self.entries[offer.key], !replaces {
             throw RoutingError(
                 .conflict,
@@ -27,8 +27,8 @@ struct ServiceRegister {
             )
         }
         self.lastID += 1
-        let entry = Entry(id: self.lastID, offer: offer, fileID: fileID, line: line)
-        return (self.lastID, self.entries.updateValue(entry, forKey: offer.key)?.offer)
+        self.entries[offer.key] = Entry(id: self.lastID, offer: offer, fileID: fileID, line: line)
+        return self.lastID
     }
 
     mutating func remove(_ id: Int) -> ServiceOffer? {

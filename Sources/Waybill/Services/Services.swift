@@ -101,27 +101,20 @@ extension BusCore {
     func offer(_ offers: [ServiceOffer], fileID: String, line: Int) throws(RoutingError) -> [Registration] {
         if offers.isEmpty { return [] }
         let replaces = self.configuration.conventions.sameShape == .replaces
-        let added = try self.services.withLock { register throws(RoutingError) in
+        let (ids, _) = try self.services.withLock { register throws(RoutingError) in
             // Check the phase under the lock, so that the shutdown finds all services that are added.
             try self.checkOpen(for: "")
-            var added: [(id: Int, replaced: ServiceOffer?)] = []
-            do throws(RoutingError) {
-                for offer in offers {
-                    added.append(try register.add(offer, fileID: fileID, line: line, replaces: replaces))
-                }
-            } catch {
-                for one in added { _ = register.remove(one.id) }
-                throw error
+            var next = register
+            let ids = try offers.map { offer throws(RoutingError) in
+                try next.add(offer, fileID: fileID, line: line, replaces: replaces)
             }
-            return added
+            // The services that are replaced must be released outside of the lock.
+            return (ids, Swift.exchange(&register, with: next))
         }
-        // A registration must not hold the offer that its own offer has replaced.
-        return zip(offers, added.map(\.id)).map { offer, id in
-            Registration(pattern: "\(offer.key)") { self.endOffer(id) }
+        return zip(offers, ids).map { offer, id in
+            Registration(pattern: "\(offer.key)") { _ = self.services.withLock { $0.remove(id) } }
         }
     }
-
-    func endOffer(_ id: Int) { _ = self.services.withLock { $0.remove(id) } }
 
     func withdrawAll() { _ = self.services.withLock { Swift.exchange(&$0, with: ServiceRegister()) } }
 

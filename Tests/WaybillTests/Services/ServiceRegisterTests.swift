@@ -25,7 +25,7 @@ struct ServiceRegisterTests {
                     let isRefused = !replaces && model.contains { $0.offer.key == key }
                     let offer = ServiceOffer(key: key, source: source)
                     switch Result(catching: {
-                        try register.add(offer, fileID: "A", line: step, replaces: replaces).id
+                        try register.add(offer, fileID: "A", line: step, replaces: replaces)
                     }) {
                     case .success(let id):
                         try #require(!isRefused && !ids.contains(id), "seed \(seed), step \(step)")
@@ -82,7 +82,7 @@ struct ServiceRegisterTests {
         #expect(register.problem(with: ServiceKey((any First).self))?.code == .infiniteRecursion)
         // The two adapters lead to each other, which is one problem.
         #expect(register.problemsWithAdapters().map(\.code) == [.infiniteRecursion])
-        _ = register.remove(second.id)
+        _ = register.remove(second)
         _ = try register.add(.provider(of: (any Second).self), fileID: "A", line: 3, replaces: false)
         #expect(register.problem(with: ServiceKey((any First).self)) == nil)
         #expect(register.problem(withServiceNamed: "First") == nil)
