@@ -126,12 +126,9 @@ extension BusCore {
     /// Returns the route that all given URLs match, or nil when the URLs do not match the same route.
     fileprivate func onlyRoute(of urls: [String]) -> RouteID? {
         let found = self.registry.withTable { table in
-            urls.map { url in ((try? table.match(url)) ?? nil)?.route }
+            Set(urls.map { url in ((try? table.match(url)) ?? nil)?.route })
         }
-        guard let first = found.first, let route = first, found.allSatisfy({ $0 == route }) else {
-            return nil
-        }
-        return route
+        return found.count == 1 ? found.first ?? nil : nil
     }
 
     /// Returns whether the bus may send a value to a return URL that a peer gave.

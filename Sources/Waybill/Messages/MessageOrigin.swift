@@ -14,7 +14,7 @@
 /// that a peer gave has the peer's origin.
 public struct MessageOrigin: Sendable, Hashable {
     /// The origin of messages that code of this process sends.
-    public static let local = Self()
+    public static let local = Self(transport: nil)
 
     /// The transport of the message: `unix`, `tcp` or `http`; nil for ``local``.
     public let transport: String?
@@ -25,14 +25,8 @@ public struct MessageOrigin: Sendable, Hashable {
     /// The user ID that the operating system reports for the other end of a Unix socket.
     public let userID: UInt32?
 
-    private init() {
-        self.transport = nil
-        self.peer = nil
-        self.userID = nil
-    }
-
     /// Creates the origin of a peer's messages.
-    package init(transport: String, peer: String? = nil, userID: UInt32? = nil) {
+    package init(transport: String?, peer: String? = nil, userID: UInt32? = nil) {
         self.transport = transport
         self.peer = peer
         self.userID = userID

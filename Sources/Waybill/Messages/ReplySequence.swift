@@ -26,14 +26,9 @@ public struct Replies: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let core: BusCore
         let request: Request
-        private var stream: ReplyStream?
-        private var isAnswerDue = false
-        private var isAtEnd = false
-
-        init(core: BusCore, request: Request) {
-            self.core = core
-            self.request = request
-        }
+        fileprivate var stream: ReplyStream?
+        fileprivate var isAnswerDue = false
+        fileprivate var isAtEnd = false
 
         /// Returns the next reply, or nil after the last reply.
         ///
