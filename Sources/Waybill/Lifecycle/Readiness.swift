@@ -20,9 +20,7 @@ public struct Readiness: Sendable {
     public var isReady: Bool { self.problems.isEmpty }
 }
 
-/// A condition for taking requests.
-///
-/// Each report tests the condition until the check is cancelled.
+/// A condition for taking requests, which each report tests until the check is cancelled.
 public struct ReadinessCheck: Sendable {
     fileprivate let number: Int
     fileprivate let core: BusCore
@@ -45,8 +43,7 @@ extension MessageBus {
     /// bus.addReadinessCheck("database") { await database.isConnected ? nil : "no connection" }
     /// ```
     ///
-    /// A process of a cluster adds a check that fails while the process has no connection to a server. A
-    /// gateway reports the results of the checks at `ready`.
+    /// A gateway reports the results of the checks at `ready`. A process of a cluster adds its own check.
     ///
     /// - Parameters:
     ///   - name: The name of the check in a report.
@@ -75,24 +72,20 @@ extension MessageBus {
     /// - Returns: The conditions that are not met.
     public func readiness(within limit: Duration = .seconds(1)) async -> Readiness {
         var checks = self.core.eventLoops.enumerated().map { index, loop in
-            Task { () -> Readiness.Problem? in
-                let turns = await FirstAnswer.within(limit) { answer in loop.execute { answer.give(true) } }
-                if turns == true { return nil }
-                return Readiness.Problem(
-                    name: "event loop \(index)",
-                    reason: "the loop has not completed an iteration for \(limit)"
-                )
+            Task {
+                let late = "the loop has not completed an iteration for \(limit)"
+                let reason = await Reason.within(limit, late) { reason in loop.execute { reason.give(nil) } }
+                return reason.map { Readiness.Problem(name: "event loop \(index)", reason: $0) }
             }
         }
         checks += self.core.readinessChecks.withLock { $0.values }.map { check in
-            Task { () -> Readiness.Problem? in
+            Task {
                 var task: Task<Void, Never>?
-                let outcome = await FirstAnswer<String?>.within(limit) { answer in
-                    task = Task { answer.give(await check.reason()) }
+                let reason = await Reason.within(limit, "it has taken longer than \(limit)") { reason in
+                    task = Task { reason.give(await check.reason()) }
                 }
                 task?.cancel()
-                guard let reason = outcome ?? "it has taken longer than \(limit)" else { return nil }
-                return Readiness.Problem(name: check.name, reason: reason)
+                return reason.map { Readiness.Problem(name: check.name, reason: $0) }
             }
         }
         var problems: [Readiness.Problem] = []
@@ -104,25 +97,25 @@ extension MessageBus {
     }
 }
 
-/// The first answer to a request that may get none.
-private final class FirstAnswer<Value: Sendable>: Sendable {
-    private let hasAnswer = Atomic(false)
-    private let waiter = LoopContinuation<Value?>(on: nil)
+/// The reason why a condition is not met, which is the first one that is given; nil when it is met.
+private final class Reason: Sendable {
+    private let isGiven = Atomic(false)
+    private let waiter = LoopContinuation<String?>(on: nil)
 
-    /// Makes a request, and returns the answer, or nil when no answer arrives in time.
-    static func within(_ limit: Duration, _ ask: (FirstAnswer) -> Void) async -> Value? {
-        let answer = FirstAnswer()
-        ask(answer)
+    /// Tests a condition, and returns the reason that the test gives, or `late` when it gives none in time.
+    static func within(_ limit: Duration, _ late: String, _ test: (Reason) -> Void) async -> String? {
+        let reason = Reason()
+        test(reason)
         let timer = Task {
             try? await Task.sleep(for: limit)
-            answer.give(nil)
+            reason.give(late)
         }
         defer { timer.cancel() }
-        return await answer.waiter.wait()
+        return await reason.waiter.wait()
     }
 
-    func give(_ value: Value?) {
-        if self.hasAnswer.exchange(true, ordering: .acquiringAndReleasing) { return }
-        self.waiter.resume(returning: value)
+    func give(_ reason: String?) {
+        if self.isGiven.exchange(true, ordering: .acquiringAndReleasing) { return }
+        self.waiter.resume(returning: reason)
     }
 }
