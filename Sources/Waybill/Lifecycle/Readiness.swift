@@ -74,15 +74,17 @@ extension MessageBus {
         var checks = self.core.eventLoops.enumerated().map { index, loop in
             Task {
                 let late = "the loop has not completed an iteration for \(limit)"
-                let reason = await Reason.within(limit, late) { reason in loop.execute { reason.give(nil) } }
+                let reason = await Reason.within(limit, late: late) { test in
+                    loop.execute { test.give(nil) }
+                }
                 return reason.map { Readiness.Problem(name: "event loop \(index)", reason: $0) }
             }
         }
         checks += self.core.readinessChecks.withLock { $0.values }.map { check in
             Task {
                 var task: Task<Void, Never>?
-                let reason = await Reason.within(limit, "it has taken longer than \(limit)") { reason in
-                    task = Task { reason.give(await check.reason()) }
+                let reason = await Reason.within(limit, late: "it has taken longer than \(limit)") { test in
+                    task = Task { test.give(await check.reason()) }
                 }
                 task?.cancel()
                 return reason.map { Readiness.Problem(name: check.name, reason: $0) }
@@ -103,7 +105,7 @@ private final class Reason: Sendable {
     private let waiter = LoopContinuation<String?>(on: nil)
 
     /// Tests a condition, and returns the reason that the test gives, or `late` when it gives none in time.
-    static func within(_ limit: Duration, _ late: String, _ test: (Reason) -> Void) async -> String? {
+    static func within(_ limit: Duration, late: String, _ test: (Reason) -> Void) async -> String? {
         let reason = Reason()
         test(reason)
         let timer = Task {

@@ -47,7 +47,7 @@ final class Wiretap: Middleware {
     }
 }
 
-// The interface for sibling targets. Other than the reader of a trace, an observer has recorded a message
+// The interface for sibling targets. Unlike the reader of a trace, an observer has recorded a message
 // before its caller receives the reply.
 extension MessageBus {
     /// Reports every message and reply to a closure, before all middlewares.
