@@ -66,7 +66,33 @@ extension MessageBus {
         _ cluster: some Cluster,
         onChange: @escaping @Sendable () -> Void
     ) throws(RoutingError) -> Registration {
-        try self.core.join(cluster, onChange)
+        let (core, pattern) = (self.core, Connection.pattern(of: BusCore.clusterScheme))
+        let handler = Handler(connector: cluster, core: core)
+        handler.describe(as: .pattern(pattern))
+        // The cluster must not miss a change of the routes after it has joined.
+        let endObservation = core.registry.observe(onChange)
+        var isJoined = false
+        defer { if !isJoined { endObservation() } }
+        let id = try core.registry.change { _, connections throws(RoutingError) in
+            try core.checkOpen(for: pattern)
+            guard connections.cluster == nil else {
+                let message = "the bus has already joined a cluster: leave it before you join another one"
+                throw RoutingError(.conflict, url: pattern, message: message)
+            }
+            let connection = Connection(
+                id: connections.nextID(),
+                scheme: BusCore.clusterScheme,
+                handler: handler,
+                connector: cluster,
+                fileID: #fileID,
+                line: #line,
+                onEnd: endObservation
+            )
+            connections.cluster = (connection, cluster)
+            return connection.id
+        }
+        isJoined = true
+        return Registration(pattern: pattern) { core.disconnect { $0.id == id } }
     }
 
     /// Returns an empty table for patterns of other nodes, with the conventions of this bus.
@@ -84,10 +110,8 @@ extension MessageBus {
 
     /// Returns a pattern with its scheme, because another node can have a different default scheme.
     package func withScheme(_ pattern: String) -> String {
-        guard let scheme = (try? self.core.currentConfiguration.pattern(pattern))?.scheme else {
-            return pattern
-        }
-        return self.core.complete(pattern, scheme: scheme)
+        let scheme = (try? self.core.currentConfiguration.pattern(pattern))?.scheme
+        return scheme.map { self.core.complete(pattern, scheme: $0) } ?? pattern
     }
 
     /// Counts a published message that has not reached the other nodes, and makes it a dead letter.
@@ -109,20 +133,14 @@ extension MessageBus {
         _ message: Message
     ) async throws(RoutingError) -> Int {
         let sender = ExternalCaller(message.origin, for: .nodes, returnHandler: nil)
-        return try await self.core.publish(
-            Request(
-                url: message.parameters.url,
-                passed: message.parameters.passed,
-                extras: MessageExtras(
-                    payload: message.rawPayload,
-                    headers: message.headers,
-                    external: sender
-                ),
-                hops: message.hops,
-                expiry: message.expiry
-            ),
-            isExternal: true
+        let request = Request(
+            url: message.parameters.url,
+            passed: message.parameters.passed,
+            extras: MessageExtras(payload: message.rawPayload, headers: message.headers, external: sender),
+            hops: message.hops,
+            expiry: message.expiry
         )
+        return try await self.core.publish(request, isExternal: true)
     }
 
     /// Returns whether a route of this process matches a URL, without regard to connectors.
@@ -143,42 +161,6 @@ extension MiddlewareContext {
 
 extension BusCore {
     fileprivate static let clusterScheme = "*"
-
-    fileprivate func join(
-        _ cluster: any Cluster,
-        _ onChange: @escaping @Sendable () -> Void
-    ) throws(RoutingError) -> Registration {
-        let pattern = Connection.pattern(of: Self.clusterScheme)
-        let handler = Handler(connector: cluster, core: self)
-        handler.describe(as: .pattern(pattern))
-        // The cluster must not miss a change of the routes after it has joined.
-        let endObservation = self.registry.observe(onChange)
-        var isJoined = false
-        defer { if !isJoined { endObservation() } }
-        let id = try self.registry.change { _, connections throws(RoutingError) in
-            try self.checkOpen(for: pattern)
-            guard connections.cluster == nil else {
-                throw RoutingError(
-                    .conflict,
-                    url: pattern,
-                    message: "the bus has already joined a cluster: leave it before you join another one"
-                )
-            }
-            let connection = Connection(
-                id: connections.nextID(),
-                scheme: Self.clusterScheme,
-                handler: handler,
-                connector: cluster,
-                fileID: #fileID,
-                line: #line,
-                onEnd: endObservation
-            )
-            connections.cluster = (connection, cluster)
-            return connection.id
-        }
-        isJoined = true
-        return Registration(pattern: pattern) { self.disconnect { $0.id == id } }
-    }
 
     /// Publishes a request to the subscribers of other nodes, unless the request came from another node.
     @inline(never)
