@@ -77,7 +77,7 @@ public struct GatewayConnector: Connector {
         guard !segments.contains("."), !segments.contains("..") else {
             throw RoutingError(.invalidURL, url: url, message: "HTTP has no segments `.` and `..`")
         }
-        var request = HTTPClientRequest(url: "\(self.base)/\(path)")
+        var request = HTTPClientRequest(url: HTTPClientRequest.encoded("\(self.base)/\(path)"))
         request.method = .POST
         for (name, value) in message.headers.sorted(by: { $0.key < $1.key }) {
             request.headers.add(name: name, value: value)
@@ -115,7 +115,7 @@ public struct GatewayConnector: Connector {
 
     /// Returns a GET request for a route of the gateway itself.
     func request(for path: String, accept: String) -> HTTPClientRequest {
-        var request = HTTPClientRequest(url: "\(self.base)/\(path)")
+        var request = HTTPClientRequest(url: HTTPClientRequest.encoded("\(self.base)/\(path)"))
         request.headers.add(name: "Accept", value: accept)
         self.authorize(&request)
         return request

@@ -38,7 +38,7 @@ extension HTTPClientRequest {
                 message: "\(port) is not a port: ports are numbers from 0 to 65535"
             )
         }
-        self.init(url: url)
+        self.init(url: Self.encoded(url))
         let body = try Self.body(of: message)
         self.method = try Self.method(of: message) ?? (body == nil ? .GET : .POST)
         // The order key and the lifetime are for stores of Waybill only.

@@ -40,6 +40,22 @@ struct WebConnectorTests {
         }
     }
 
+    @Test(arguments: [
+        ("/echo?q=Jürgen&x=a%20%26%20b", "/echo?q=J%C3%BCrgen&x=a%20%26%20b"),
+        ("/ü%20b/[1]?q=%41", "/%C3%BC%20b/%5B1%5D?q=%41"),
+        ("/100%/%2f%zz?a=50%&b=%20", "/100%25/%2f%25zz?a=50%25&b=%20"),
+        ("/a b?c={d}%7D?/:@!$&'()*+,;=-._~#e%20 ü", "/a%20b?c=%7Bd%7D%7D?/:@!$&'()*+,;=-._~"),
+    ])
+    func `characters that a URI must not contain are encoded, and encoded characters stay unchanged`(
+        path: String,
+        target: String
+    ) async throws {
+        try await WebServer.run { server in
+            let response: WebResponse = try await self.bus.route(server.url(path))
+            #expect(response.status == 200 && server.journal.entries == ["GET \(target)"])
+        }
+    }
+
     @Test func `headers, method and body of a request are those of the call, not of the URL`() async throws {
         try await WebServer.run { server in
             let url = server.url("/echo?method=DELETE&body=no")

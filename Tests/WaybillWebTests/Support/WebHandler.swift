@@ -44,12 +44,18 @@ final class WebHandler: ChannelInboundHandler {
             self.begin(context, .ok, ["x-part": "1"])
             self.part(context, "first")
             context.flush()
+        case _ where path.hasPrefix("/bus/"): self.answerAsGateway(head, context)
         default:
             let headers = head.headers.filter { $0.name.hasPrefix("x-") }.map { "\($0.name)=\($0.value)" }
             let text =
                 "\(head.method) \(head.uri) \(headers.joined(separator: " ")) \(String(buffer: self.body))"
             self.send(context, .ok, [text], ["x-two": "b", "content-type": "text/plain"])
         }
+    }
+
+    /// Answers a call to a gateway.
+    private func answerAsGateway(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        self.send(context, .ok, ["event: reply\ndata: 7\n\n"], ["content-type": "text/event-stream"])
     }
 
     private func begin(

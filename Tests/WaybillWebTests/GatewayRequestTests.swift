@@ -1,0 +1,29 @@
+#if Web
+import Testing
+import Waybill
+import WaybillRouting
+import WaybillTestSupport
+import WaybillWeb
+
+/// The requests of a gateway connector, as a web server receives them.
+@Suite(.timeLimit(.minutes(1)))
+struct GatewayRequestTests {
+    let bus = MessageBus(configuration: .quiet)
+
+    @Test(arguments: [
+        ("app://x/y?name=Jürgen&text=a%20%26%20b", "app/x/y?name=J%C3%BCrgen&text=a%20%26%20b"),
+        ("app://ü%20b/50%", "app/%C3%BC%20b/50%25"),
+    ])
+    func `a URL reaches the gateway with the same encoded characters`(
+        url: String,
+        path: String
+    ) async throws {
+        try await WebServer.run { server in
+            try self.bus.connect("app", to: GatewayConnector(server.url("/bus")))
+            let reply: Int = try await self.bus.route(url)
+            #expect(reply == 7)
+            #expect(server.journal.entries == ["POST /bus/\(path) application/json {}"])
+        }
+    }
+}
+#endif
