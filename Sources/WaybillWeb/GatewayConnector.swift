@@ -36,7 +36,8 @@ public struct GatewayConnector: Connector {
 
     /// Creates a connector that uses an HTTP client of the process.
     ///
-    /// All connectors of this initializer share the client.
+    /// All connectors of this initializer share the client, which has up to 80 connections to each host. Each
+    /// subscription and each call occupies a connection until it ends, and other messages wait.
     ///
     /// - Parameters:
     ///   - base: The URL of the gateway, such as `http://localhost:8080/bus`.
@@ -44,6 +45,10 @@ public struct GatewayConnector: Connector {
     public init(_ base: String, token: String? = nil) { self.init(base, token: token, client: .waybill) }
 
     /// Creates a connector with an HTTP client that the program provides and shuts down.
+    ///
+    /// Each subscription and each call occupies a connection until it ends. By default, an HTTP client has
+    /// only 8 connections to each host. Raise `concurrentHTTP1ConnectionsPerHostSoftLimit` of its connection
+    /// pool for more subscriptions and calls at a time.
     ///
     /// - Parameters:
     ///   - base: The URL of the gateway, such as `http://localhost:8080/bus`.

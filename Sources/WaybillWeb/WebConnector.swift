@@ -63,7 +63,8 @@ public struct WebConnector: Connector {
     /// All connectors of this initializer share the client. The client exists as long as the process and
     /// needs no shutdown. The client does not follow redirects: the caller receives the response, and the
     /// header `location` contains the new URL. If a connection fails, the client does not try again. Use
-    /// `RetryMiddleware` to send a message again.
+    /// `RetryMiddleware` to send a message again. The client has up to 80 connections to each host, and other
+    /// requests to the host wait.
     ///
     /// - Parameter configuration: The limits of responses.
     public init(configuration: Configuration = Configuration()) {
@@ -145,6 +146,9 @@ extension HTTPClient {
         // An unreachable host should fail at once, and not after the connect timeout.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.redirectConfiguration = .disallow
+        // Each subscription and each call to a gateway occupies a connection. By default, a gateway rejects a
+        // client's 101st stream. With fewer connections, a burst of calls waits and does not fail.
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 80
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
 }

@@ -25,5 +25,18 @@ struct GatewayRequestTests {
             #expect(server.journal.entries == ["POST /bus/\(path) application/json {}"])
         }
     }
+
+    @Test func `a call reaches the gateway while nine subscriptions are open`() async throws {
+        try await WebServer.run { server in
+            let connector = GatewayConnector(server.url("/bus"))
+            try self.bus.connect("app", to: connector)
+            let subscription = connector.subscription(to: "app://prices")
+            let readers = (0..<9).map { _ in subscription.makeAsyncIterator() }
+            try #require(await eventually { server.journal.entries.count == readers.count })
+            let reply: Int = try await self.bus.route("app://x")
+            #expect(reply == 7)
+            withExtendedLifetime(readers) {}
+        }
+    }
 }
 #endif

@@ -44,6 +44,9 @@ final class WebHandler: ChannelInboundHandler {
             self.begin(context, .ok, ["x-part": "1"])
             self.part(context, "first")
             context.flush()
+        case "/bus/subscribe":
+            self.begin(context, .ok, ["content-type": "text/event-stream"])
+            context.flush()
         case _ where path.hasPrefix("/bus/"): self.answerAsGateway(head, context)
         default:
             let headers = head.headers.filter { $0.name.hasPrefix("x-") }.map { "\($0.name)=\($0.value)" }
