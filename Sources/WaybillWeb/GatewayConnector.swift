@@ -76,8 +76,7 @@ public struct GatewayConnector: Connector {
     }
 
     private func request(for message: Message, url: String) throws(RoutingError) -> HTTPClientRequest {
-        let completeURL = message.address.completeURL.prefix { $0 != "#" }
-        let path = completeURL.replacing("://", with: "/", maxReplacements: 1)
+        let path = Self.path(of: message.address)
         let segments = path.prefix { $0 != "?" }.split(separator: "/")
         guard !segments.contains("."), !segments.contains("..") else {
             throw RoutingError(.invalidURL, url: url, message: "HTTP has no segments `.` and `..`")
@@ -116,6 +115,13 @@ public struct GatewayConnector: Connector {
             throw RoutingError(error.code, url: url, message: error.message, cause: error.cause)
         }
         return request
+    }
+
+    /// Returns the path of an address under the URL of the gateway: the scheme, the path and the query.
+    private static func path(of address: Address) -> String {
+        let url = address.completeURL.unicodeScalars
+        let rest = url.drop { $0 != ":" }.dropFirst().drop { $0 == "/" }.prefix { $0 != "#" }
+        return "\(address.scheme)/\(Substring(rest))"
     }
 
     /// Returns a GET request for a route of the gateway itself.

@@ -13,8 +13,12 @@ struct GatewayRequestTests {
     @Test(arguments: [
         ("app://x/y?name=Jürgen&text=a%20%26%20b", "app/x/y?name=J%C3%BCrgen&text=a%20%26%20b"),
         ("app://ü%20b/50%", "app/%C3%BC%20b/50%25"),
+        ("app:/feed?u=http://x", "app/feed?u=http://x"),
+        ("app:feed/1", "app/feed/1"),
+        ("app:///feed?a=b", "app/feed?a=b"),
+        ("feed/1", "app/feed/1"),
     ])
-    func `a URL reaches the gateway with the same encoded characters`(
+    func `a URL reaches the gateway as a path with the same encoded characters`(
         url: String,
         path: String
     ) async throws {
