@@ -81,7 +81,7 @@ public struct GatewayConnector: Connector {
         guard !segments.contains("."), !segments.contains("..") else {
             throw RoutingError(.invalidURL, url: url, message: "HTTP has no segments `.` and `..`")
         }
-        var request = HTTPClientRequest(url: HTTPClientRequest.encoded("\(self.base)/\(path)"))
+        var request = try HTTPClientRequest(to: "\(self.base)/\(path)", for: url)
         request.method = .POST
         for (name, value) in message.headers.sorted(by: { $0.key < $1.key }) {
             request.headers.add(name: name, value: value)
@@ -124,10 +124,14 @@ public struct GatewayConnector: Connector {
         return "\(address.scheme)/\(Substring(rest))"
     }
 
-    /// Returns a GET request for a route of the gateway itself.
-    func request(for path: String, accept: String) -> HTTPClientRequest {
-        var request = HTTPClientRequest(url: HTTPClientRequest.encoded("\(self.base)/\(path)"))
-        request.headers.add(name: "Accept", value: accept)
+    /// Returns a GET request for a route of the gateway itself, whose errors contain `url`.
+    func request(
+        for path: String,
+        accept type: String,
+        url: String
+    ) throws(RoutingError) -> HTTPClientRequest {
+        var request = try HTTPClientRequest(to: "\(self.base)/\(path)", for: url)
+        request.headers.add(name: "Accept", value: type)
         self.authorize(&request)
         return request
     }

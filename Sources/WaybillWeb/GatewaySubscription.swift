@@ -115,8 +115,7 @@ public struct GatewaySubscription: AsyncSequence, Sendable {
 
 /// The task that reads the events of a subscription, and connects again when a connection is lost.
 private struct Reader {
-    private let request: HTTPClientRequest
-    private let client: HTTPClient
+    private let connector: GatewayConnector
     private let pattern: String
     private let messages: AsyncThrowingStream<GatewaySubscription.Message, any Error>.Continuation
     private var hasBegun = false
@@ -132,9 +131,7 @@ private struct Reader {
         _ connector: GatewayConnector,
         _ messages: AsyncThrowingStream<GatewaySubscription.Message, any Error>.Continuation
     ) {
-        let path = "subscribe?pattern=\(Address.encode(pattern))"
-        self.request = connector.request(for: path, accept: "text/event-stream")
-        self.client = connector.client
+        self.connector = connector
         self.pattern = pattern
         self.messages = messages
     }
@@ -161,10 +158,15 @@ private struct Reader {
 
     /// Delivers the messages of one connection.
     private mutating func readConnection() async throws {
-        var request = self.request
+        var request = try self.connector.request(
+            for: "subscribe?pattern=\(Address.encode(self.pattern))",
+            accept: "text/event-stream",
+            url: self.pattern
+        )
+        let client = self.connector.client
         if !self.lastID.isEmpty { request.headers.add(name: "Last-Event-ID", value: self.lastID) }
-        let response = try await self.client.execute(request, timeout: TimeAmount(EventBody.silence))
-        try await GatewayConnector.check(response, of: self.client, url: self.pattern)
+        let response = try await client.execute(request, timeout: TimeAmount(EventBody.silence))
+        try await GatewayConnector.check(response, of: client, url: self.pattern)
         let type = response.headers.first(name: "Content-Type") ?? "no content type"
         guard response.status == .ok, type.hasPrefix("text/event-stream") else {
             throw RoutingError(
@@ -179,7 +181,7 @@ private struct Reader {
         if self.hasBegun, self.lastID.isEmpty { self.count += 1 }
         self.hasBegun = true
         var events = EventParser(limit: GatewayConnector.limit)
-        let body = EventBody(response, of: self.client)
+        let body = EventBody(response, of: client)
         while let buffer = try await body.next() {
             for event in try events.parse(buffer.readableBytesView) {
                 self.pause = Self.firstPause
@@ -210,7 +212,7 @@ extension GatewayConnector: RemoteConnector {
     public func fingerprint() async throws(RoutingError) -> String {
         let url = "fingerprint"
         do {
-            let request = self.request(for: url, accept: "application/json")
+            let request = try self.request(for: url, accept: "application/json", url: url)
             let response = try await self.client.execute(request, timeout: .seconds(60))
             try await Self.check(response, of: self.client, url: url)
             let body = try await EventBody(response, of: self.client).collect(upTo: Self.limit)

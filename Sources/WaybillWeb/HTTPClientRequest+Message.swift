@@ -6,12 +6,6 @@ internal import Waybill
 internal import WaybillJSON
 internal import WaybillRouting
 
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
-
 extension HTTPClientRequest {
     /// Creates the HTTP request for a message.
     ///
@@ -30,15 +24,7 @@ extension HTTPClientRequest {
         }
         let path = address.text.drop { $0 == "/" }
         let url = address.hasScheme ? address.text : "\(address.scheme)://\(path)"
-        // The HTTP client (version 1.37) traps on an invalid port.
-        if let port = URL(string: url)?.port, !(0...65_535).contains(port) {
-            throw RoutingError(
-                .invalidURL,
-                url: address.text,
-                message: "\(port) is not a port: ports are numbers from 0 to 65535"
-            )
-        }
-        self.init(url: Self.encoded(url))
+        try self.init(to: url, for: address.text)
         let body = try Self.body(of: message)
         self.method = try Self.method(of: message) ?? (body == nil ? .GET : .POST)
         // The order key and the lifetime are for stores of Waybill only.

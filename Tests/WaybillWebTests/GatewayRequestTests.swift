@@ -30,6 +30,20 @@ struct GatewayRequestTests {
         }
     }
 
+    @Test func `a gateway with an impossible port fails with invalidURL`() async throws {
+        let connector = GatewayConnector("http://127.0.0.1:80800/bus")
+        try self.bus.connect("app", to: connector)
+        let call = await #expect(throws: RoutingError.self) { try await self.bus.route("app://x") }
+        let fingerprint = await #expect(throws: RoutingError.self) { try await connector.fingerprint() }
+        let subscription = await #expect(throws: RoutingError.self) {
+            for try await _ in connector.subscription(to: "app://x") {}
+        }
+        for error in [call, fingerprint, subscription] {
+            #expect(error?.code == .invalidURL)
+            #expect(error?.message == "80800 is not a port: ports are numbers from 0 to 65535")
+        }
+    }
+
     @Test func `a call reaches the gateway while nine subscriptions are open`() async throws {
         try await WebServer.run { server in
             let connector = GatewayConnector(server.url("/bus"))
