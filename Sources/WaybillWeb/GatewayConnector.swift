@@ -68,7 +68,7 @@ public struct GatewayConnector: Connector {
         do {
             let deadline = NIODeadline.now() + TimeAmount(min(left, .seconds(86_400 * 365)))
             let response = try await self.client.execute(request, deadline: deadline)
-            try await Self.check(response, of: self.client, url: url)
+            try await Self.check(response, to: request, of: self.client, url: url)
             return try await self.read(response, for: message, url: url)
         } catch {
             throw RoutingError.web(error, url: url)
@@ -172,15 +172,31 @@ public struct GatewayConnector: Connector {
         }
     }
 
-    /// Throws the error in the body of a response whose status is the status of a failure.
+    /// Throws an error unless a response has the status 200 and the content type that the request accepts.
+    ///
+    /// A server that sends another status or content type, such as a redirect or a page, is not a gateway.
     static func check(
         _ response: HTTPClientResponse,
+        to request: HTTPClientRequest,
         of client: HTTPClient,
         url: String
     ) async throws {
-        guard response.status.code >= 400 else { return }
-        let problem = try await EventBody(response, of: client).collect(upTo: Self.limit)
-        throw Self.error(problem, status: response.status.code, url: url)
+        let status = response.status.code
+        if status >= 400 {
+            let problem = try await EventBody(response, of: client).collect(upTo: Self.limit)
+            throw Self.error(problem, status: status, url: url)
+        }
+        let accepted = request.headers.first(name: "Accept") ?? ""
+        let type = response.headers.first(name: "Content-Type")
+        guard status == 200, let type, type.lowercased().hasPrefix(accepted) else {
+            let found = SafeText.line(type ?? "no content type", limit: 80)
+            throw RoutingError(
+                .refused,
+                url: url,
+                message: "the server answers with status \(status) and \(found) instead of status 200 and "
+                    + "\(accepted): check the address of the gateway"
+            )
+        }
     }
 
     /// Returns the error that the problem details (RFC 9457) in a body describe.

@@ -166,17 +166,7 @@ private struct Reader {
         let client = self.connector.client
         if !self.lastID.isEmpty { request.headers.add(name: "Last-Event-ID", value: self.lastID) }
         let response = try await client.execute(request, timeout: TimeAmount(EventBody.silence))
-        try await GatewayConnector.check(response, of: client, url: self.pattern)
-        let type = response.headers.first(name: "Content-Type") ?? "no content type"
-        guard response.status == .ok, type.hasPrefix("text/event-stream") else {
-            throw RoutingError(
-                .refused,
-                url: self.pattern,
-                message:
-                    "the server answers with status \(response.status.code) and \(SafeText.line(type, limit: 80)) "
-                    + "instead of a stream of events: check the address of the gateway"
-            )
-        }
+        try await GatewayConnector.check(response, to: request, of: client, url: self.pattern)
         // Messages before the first event cannot be requested again.
         if self.hasBegun, self.lastID.isEmpty { self.count += 1 }
         self.hasBegun = true
@@ -214,7 +204,7 @@ extension GatewayConnector: RemoteConnector {
         do {
             let request = try self.request(for: url, accept: "application/json", url: url)
             let response = try await self.client.execute(request, timeout: .seconds(60))
-            try await Self.check(response, of: self.client, url: url)
+            try await Self.check(response, to: request, of: self.client, url: url)
             let body = try await EventBody(response, of: self.client).collect(upTo: Self.limit)
             return try Self.json(body, url: url).string ?? ""
         } catch {

@@ -44,6 +44,29 @@ struct GatewayRequestTests {
         }
     }
 
+    @Test(arguments: [
+        ("sign-in", "302 and no content type"), ("page", "200 and text/html"),
+        ("empty", "204 and no content type"),
+    ])
+    func `a server that is not a gateway is reported with its status and content type`(
+        path: String,
+        answer: String
+    ) async throws {
+        try await WebServer.run { server in
+            let connector = GatewayConnector(server.url("/bus/\(path)"))
+            try self.bus.connect("app", to: connector)
+            let call = await #expect(throws: RoutingError.self) { try await self.bus.route("app://x") }
+            let fingerprint = await #expect(throws: RoutingError.self) { try await connector.fingerprint() }
+            let subscription = await #expect(throws: RoutingError.self) {
+                for try await _ in connector.subscription(to: "app://x") {}
+            }
+            for error in [call, fingerprint, subscription] {
+                #expect(error?.code == .refused)
+                #expect(error?.message.contains("answers with status \(answer) instead of") == true)
+            }
+        }
+    }
+
     @Test func `a call reaches the gateway while nine subscriptions are open`() async throws {
         try await WebServer.run { server in
             let connector = GatewayConnector(server.url("/bus"))

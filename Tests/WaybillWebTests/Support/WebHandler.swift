@@ -47,6 +47,11 @@ final class WebHandler: ChannelInboundHandler {
         case "/bus/subscribe":
             self.begin(context, .ok, ["content-type": "text/event-stream"])
             context.flush()
+        case _ where path.hasPrefix("/bus/sign-in/"):
+            self.send(context, .found, [], ["location": "/sign-in"])
+        case _ where path.hasPrefix("/bus/page/"):
+            self.send(context, .ok, ["<p>"], ["content-type": "text/html"])
+        case _ where path.hasPrefix("/bus/empty/"): self.send(context, .noContent, [])
         case _ where path.hasPrefix("/bus/"): self.answerAsGateway(head, context)
         default:
             let headers = head.headers.filter { $0.name.hasPrefix("x-") }.map { "\($0.name)=\($0.value)" }
