@@ -107,18 +107,17 @@ public struct WebConnector: Connector {
         for message: Message
     ) async throws -> WebResponse {
         var whole = WebResponse(response)
-        var isHeard: Bool?
+        let isListening = await message.hasListener()
         for try await buffer in response.body where buffer.readableBytes > 0 {
-            if isHeard != false {
+            if isListening {
                 var part = whole
                 part.body = Array(buffer.readableBytesView)
-                let wasHeard = await message.reply(with: part)
+                if await message.reply(with: part) { continue }
                 try Task.checkCancellation()
-                guard wasHeard || isHeard == nil else {
-                    throw RoutingError.refused("the caller did not accept a part of the response body")
-                }
-                isHeard = wasHeard
-                if wasHeard { continue }
+                // The caller's closure has thrown. The bus reports this error to the caller only if the
+                // connector replies.
+                message.declineReturn()
+                return whole
             }
             guard whole.body.count + buffer.readableBytes <= self.configuration.bodyLimit else {
                 throw RoutingError.refused(

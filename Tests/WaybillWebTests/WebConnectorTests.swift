@@ -121,6 +121,30 @@ struct WebConnectorTests {
         }
     }
 
+    @Test(arguments: ["/stuck", "/long"])
+    func `an error of the caller's closure reaches the caller and ends the web request`(
+        path: String
+    ) async throws {
+        struct Full: Error {}
+        var configuration = WebConnector.Configuration()
+        configuration.bodyLimit = 10_000
+        try self.bus.connect("http", to: WebConnector(configuration: configuration))
+        try await WebServer.run { server in
+            var parts = 0
+            let error = await #expect(throws: RoutingError.self) {
+                let _: WebResponse = try await self.bus.route(server.url(path), timeout: .seconds(20)) {
+                    (_: WebResponse) in
+                    parts += 1
+                    throw Full()
+                }
+            }
+            #expect(error?.cause is Full, "\(error as Any)")
+            #expect(parts == 1)
+            // The client keeps the connection of a response that has arrived as a whole.
+            if path == "/stuck" { #expect(await server.journal.comes(to: "closed")) }
+        }
+    }
+
     @Test(arguments: ["/silent", "/stuck"])
     func `the deadline ends a web request`(path: String) async throws {
         try await WebServer.run { server in
