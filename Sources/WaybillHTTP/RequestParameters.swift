@@ -151,6 +151,7 @@ extension WaybillGateway {
             parameters: request.parameters,
             headers: headers,
             deadline: min(deadline, request.event?.deadline ?? deadline),
+            hops: http.headers[.waybillHops].flatMap { Int($0) } ?? 0,
             payload: request.payload,
             origin: MessageOrigin(transport: "http", peer: peer?.ipAddress)
         )
@@ -164,6 +165,8 @@ extension WaybillGateway {
 
 extension HTTPField.Name {
     static let waybillTimeout = Self.known("Waybill-Timeout")
+    /// The number of routed messages that led to the request in other processes.
+    static let waybillHops = Self.known("Waybill-Hops")
     /// The return URL, to which the bus sends the value of the reply.
     static let waybillReturn = Self.known("Waybill-Return")
     static let lastEventID = Self.known("Last-Event-ID")

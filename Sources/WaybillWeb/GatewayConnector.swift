@@ -17,7 +17,8 @@ internal import WaybillRouting
 /// CloudEvents. The response is a stream of server-sent events with the progress replies and the reply. An
 /// answer of the caller to a progress reply is not sent to the handler, so a handler that needs the answer
 /// fails. Parameters and replies are sent as JSON. The headers of the message are headers of the request. The
-/// deadline of the message limits the request, and cancelling the caller cancels the handler.
+/// deadline of the message limits the request, and cancelling the caller cancels the handler. The request
+/// counts as one hop of the message.
 ///
 /// ``subscription(to:)`` returns the messages that are published on the bus of the other process.
 ///
@@ -90,6 +91,8 @@ public struct GatewayConnector: Connector {
         for name in ["Waybill-Return", "Waybill-Timeout"] { request.headers.remove(name: name) }
         request.headers.replaceOrAdd(name: "Content-Type", value: "application/json")
         request.headers.replaceOrAdd(name: "Accept", value: "text/event-stream")
+        // The hop limit must end an endless chain of messages between two processes.
+        request.headers.replaceOrAdd(name: "Waybill-Hops", value: "\(message.hops + 1)")
         if let deadline = message.deadline {
             let left = max(0, Int(ContinuousClock.now.duration(to: deadline) / .milliseconds(1)))
             request.headers.replaceOrAdd(name: "Waybill-Timeout", value: "\(left)")

@@ -218,6 +218,23 @@ struct CallTests {
         }
     }
 
+    @Test(arguments: [
+        ("3", 200, "3"), ("16", 200, "16"), ("17", 508, #""code":"hopLimitExceeded""#),
+        ("9000000000000000000", 508, #""code":"hopLimitExceeded""#), ("-1", 200, "0"), ("many", 200, "0"),
+    ])
+    func `a request has the hops that its client states`(
+        hops: String,
+        status: Int,
+        text: String
+    ) async throws {
+        try self.bus.register("app://hops") { $0.hops }
+        try self.bus.expose("app://hops")
+        try await GatewayServer.run(self.bus) { server in
+            let answer = try await server.send(.POST, "app/hops", headers: ["Waybill-Hops": hops])
+            #expect(answer.status == status && answer.text.contains(text), "\(answer.text)")
+        }
+    }
+
     @Test
     func `a request that does not reach the bus has its own status`() async throws {
         try await GatewayServer.run(self.bus, .with(\.bodyLimit, 100)) { server in

@@ -61,9 +61,10 @@ final class WebHandler: ChannelInboundHandler {
         }
     }
 
-    /// Answers a call to a gateway.
+    /// Answers a call to a gateway with the hops of the call.
     private func answerAsGateway(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
-        self.send(context, .ok, ["event: reply\ndata: 7\n\n"], ["content-type": "text/event-stream"])
+        let hops = head.headers["waybill-hops"].joined(separator: ",")
+        self.send(context, .ok, ["event: reply\ndata: \(hops)\n\n"], ["content-type": "text/event-stream"])
     }
 
     private func begin(
