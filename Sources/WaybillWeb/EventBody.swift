@@ -27,18 +27,22 @@ actor EventBody {
 
     /// Returns the next part; nil at the end of the body.
     ///
-    /// - Throws: `unreachable` after too long a silence, or the error of the HTTP client.
+    /// - Throws: `unreachable` after too long a silence, `CancellationError` if the caller is cancelled, or
+    ///   the error of the HTTP client.
     func next() async throws -> ByteBuffer? {
         let reading = Task { try await self.read() }
         // `Task.sleep` keeps its memory until its end, even after a cancellation.
         let timer = self.loop.scheduleTask(in: TimeAmount(self.silence)) { reading.cancel() }
-        let part = await withTaskCancellationHandler {
+        let result = await withTaskCancellationHandler {
             await reading.result
         } onCancel: {
             reading.cancel()
         }
         timer.cancel()
-        guard reading.isCancelled, !Task.isCancelled else { return try part.get() }
+        // The timer may fire after a part has arrived.
+        if case .success(let part?) = result { return part }
+        try Task.checkCancellation()
+        guard reading.isCancelled else { return try result.get() }
         throw RoutingError(
             .unreachable,
             message: "the gateway has sent nothing for \(self.silence)"
@@ -47,9 +51,7 @@ actor EventBody {
 
     /// Returns all remaining parts as one array.
     ///
-    /// - Throws: `unreachable` after too long a silence, `NIOTooManyBytesError` if there are more than
-    /// `limit`
-    ///   bytes, or the error of the HTTP client.
+    /// - Throws: `NIOTooManyBytesError` if there are more than `limit` bytes, or an error of ``next()``.
     func collect(upTo limit: Int) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         while let part = try await self.next() {
