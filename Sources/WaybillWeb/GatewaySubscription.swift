@@ -101,7 +101,8 @@ public struct GatewaySubscription: AsyncSequence, Sendable {
 
         /// Returns the next message, or nil after the cancellation of the calling task.
         ///
-        /// - Throws: The `RoutingError` for which the server refuses the subscription.
+        /// - Throws: A `RoutingError` if the server refuses the subscription, or if the first connection
+        ///   fails. The code of a failed first connection is `unreachable` or `deadlineExceeded`.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(any Error) -> Message? {
