@@ -49,6 +49,8 @@ struct GatewayConnectorTests {
             }
             let place: String = try await bus.route("probe/place/a%2Fb/-7?side=right")
             #expect(place == "a/b -7 right []")
+            let mixed: String = try await bus.route("probe/place/ü%2Fb/-7?side=right")
+            #expect(mixed == "ü/b -7 right []")
             try await bus.route("app://probe/note", parameters: ["text": "x"], as: Void.self)
         }
     }
