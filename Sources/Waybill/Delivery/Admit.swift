@@ -2,6 +2,71 @@ internal import Synchronization
 internal import WaybillEventLoop
 internal import WaybillRouting
 
+/// A message before it has an ID and a handler.
+///
+/// The value is small and has a fixed size. A reference holds the properties that only a few requests have.
+@usableFromInline
+struct Request: Sendable {
+    let url: String
+    var passed: PassedValues?
+    var extras: MessageExtras?
+    var hops = 0
+    var expiry = Deadline.never
+}
+
+extension Request {
+    init(
+        url: String,
+        parameters: [String: any Sendable],
+        headers: [String: String],
+        deadline: consuming ContinuousClock.Instant? = nil,
+        timeout: Duration? = nil,
+        by time: @autoclosure () -> TimeSource
+    ) {
+        self.url = url
+        self.passed = .make(parameters)
+        self.extras = headers.isEmpty ? nil : MessageExtras(headers: headers)
+        self.expiry = Deadline(deadline)
+        self.limit(to: timeout, by: time())
+    }
+
+    /// Sets a deadline relative to now, unless an earlier deadline is in effect.
+    mutating func limit(to timeout: Duration?, by time: @autoclosure () -> TimeSource) {
+        if let timeout { self.expiry = min(self.expiry, Deadline(after: timeout, by: time())) }
+    }
+
+    /// Returns the request with the hop count and the deadline that it inherits from the sending handler's
+    /// message.
+    @inline(__always)
+    consuming func inheriting(on shard: BorrowedShard?) -> Request {
+        if let handled = shard?.handledMessage {
+            self.inherit(hops: handled.hops, expiry: handled.expiry)
+        } else if let context = DeliveryContext.current {
+            self.inherit(hops: context.hops, expiry: context.expiry)
+        }
+        return self
+    }
+
+    private mutating func inherit(hops: Int, expiry: Deadline) {
+        self.hops = max(self.hops, hops + 1)
+        self.expiry = min(self.expiry, expiry)
+    }
+
+    /// Returns the message for a receiver.
+    ///
+    /// `core` is nil for a receiver that does not reply, such as a subscriber or the handler for unmatched
+    /// URLs. The value of a reply would go to the return URL, so this message has no return URL.
+    @inline(__always)
+    func message(id: CorrelationID, parameters: consuming Parameters, on core: BusCore? = nil) -> Message {
+        if let passed { parameters.pass(passed) }
+        var extras = self.extras
+        if let core, parameters.hasFragment {
+            extras = core.addingReturnPath(to: extras, parameters, id, hops: self.hops)
+        }
+        return Message(id: id, parameters: parameters, hops: self.hops, expiry: self.expiry, extras: extras)
+    }
+}
+
 /// The operation that a peer in another process wants to perform on a URL.
 ///
 /// An optional `PeerAccess` is nil for code of this process.

@@ -19,10 +19,18 @@ typealias ResolvedRoute = (target: Target, parameters: Parameters)
 
 extension BusCore {
     /// Returns the destination of a request, in the second step of every message.
-    @inline(__always)
+    ///
+    /// On a loop, the method takes a lock only when the routes have changed very recently.
     func resolve(_ request: borrowing Request, on shard: BorrowedShard?) -> ResolvedRoute {
-        guard let shard else { return self.registry.resolve(request.url, request.passed, on: nil) }
-        return shard.with { $0.resolve(request) }
+        guard let shard, let snapshot = shard.currentSnapshot else {
+            return self.registry.resolve(request.url, request.passed, on: shard?.loop)
+        }
+        return snapshot.table.resolve(
+            request.url,
+            request.passed,
+            on: shard.loop,
+            connections: snapshot.connections
+        )
     }
 
     /// Returns the message of a request that no pattern matches, for observers and the handler for unmatched
@@ -37,22 +45,6 @@ extension BusCore {
         let parameters =
             (closest ?? nil) ?? (try? self.registry.address(of: request.url)).map { Parameters(address: $0) }
         return parameters.map { request.message(id: id, parameters: $0) }
-    }
-}
-
-extension LoopShard {
-    /// Returns the destination of a request, and takes a lock only when the routes have changed very
-    /// recently.
-    func resolve(_ request: borrowing Request) -> ResolvedRoute {
-        guard let snapshot = self.currentSnapshot else {
-            return self.registry.resolve(request.url, request.passed, on: self.loop)
-        }
-        return snapshot.table.resolve(
-            request.url,
-            request.passed,
-            on: self.loop,
-            connections: snapshot.connections
-        )
     }
 }
 

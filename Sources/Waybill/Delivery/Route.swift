@@ -61,18 +61,7 @@ extension MessageBus {
 
     /// Routes a URL with parameters, headers or a deadline, and waits for the value of the reply.
     ///
-    /// - Parameters:
-    ///   - url: The URL. A URL without a scheme has the default scheme.
-    ///   - parameters: More parameters, which replace parameters of the URL with the same name. A value can
-    ///     have any `Sendable` type, including closures.
-    ///   - headers: Text for the infrastructure, separate from the parameters.
-    ///   - deadline: The time at which to stop waiting. Inside a handler, the deadline of its message applies
-    ///     as well.
-    ///   - timeout: The time to wait, by the clock of the bus. The earlier of deadline and timeout applies. A
-    ///     timeout that is not positive has passed immediately.
-    ///   - as: The type of the value, where the context does not determine it.
-    /// - Returns: The value that the handler returned.
-    /// - Throws: The errors of ``route(_:as:)``.
+    /// The parameters are those of ``route(_:parameters:headers:deadline:timeout:)`` and ``route(_:as:)``.
     @inlinable
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: String,
@@ -94,6 +83,42 @@ extension MessageBus {
         }
         if let value { return value }
         return try await self.value(of: delivery, as: Value.self, url: url)
+    }
+
+    /// Routes a URL, waits for the value of the reply, and throws declared errors of the module unchanged.
+    ///
+    /// ```swift
+    /// do {
+    ///     let order: Order = try await bus.route("app://orders/7", throwing: OrderError.self)
+    /// } catch let error as OrderError {
+    ///     print(error.message)
+    /// }
+    /// ```
+    ///
+    /// `failure` is the type of the declared errors. The other parameters are those of
+    /// ``route(_:parameters:headers:deadline:timeout:as:)``. Any other failure is a `RoutingError`.
+    public nonisolated(nonsending) func route<Value: Sendable, Failure: ModuleError>(
+        _ url: String,
+        throwing failure: Failure.Type,
+        parameters: [String: any Sendable] = [:],
+        headers: [String: String] = [:],
+        deadline: ContinuousClock.Instant? = nil,
+        timeout: Duration? = nil,
+        as type: Value.Type = Value.self
+    ) async throws -> Value {
+        do throws(RoutingError) {
+            return try await self.route(
+                url,
+                parameters: parameters,
+                headers: headers,
+                deadline: deadline,
+                timeout: timeout,
+                as: type
+            )
+        } catch {
+            if let declared = error.declared(as: failure) { throw declared }
+            throw error
+        }
     }
 
     @inlinable
