@@ -5,13 +5,10 @@ internal import WaybillEventLoop
 ///
 /// Messages that the code sends inherit the hop count and the deadline of this message.
 struct DeliveryContext: Sendable {
+    /// The exchange with the caller of the message, or a record for code that has no exchange.
     private let source: any ContextSource
 
-    /// The context of a handler that may suspend: the exchange with the caller of its message.
-    static func exchange(_ exchange: Exchange) -> Self { Self(source: exchange) }
-
-    /// The context of code that runs because of a message but has no exchange.
-    static func record(_ record: ContextRecord) -> Self { Self(source: record) }
+    init(_ source: any ContextSource) { self.source = source }
 
     /// The number of earlier messages in the chain in which the handler of each message sent the next
     /// message.
@@ -25,8 +22,6 @@ struct DeliveryContext: Sendable {
 
     /// The context of the handler that waits for the message, or nil when no handler does.
     var outer: DeliveryContext? { self.source.caller }
-
-    private var object: ObjectIdentifier { ObjectIdentifier(self.source) }
 
     /// The context that the calling task has inherited.
     @TaskLocal private static var task = Inherited(context: nil)
@@ -45,10 +40,7 @@ struct DeliveryContext: Sendable {
 
     var inherited: Inherited { Inherited(context: self) }
 
-    static func run<Result>(
-        in context: DeliveryContext,
-        _ body: () throws -> Result
-    ) rethrows -> Result {
+    static func run<Result>(in context: DeliveryContext, _ body: () throws -> Result) rethrows -> Result {
         defer { context.end() }
         return try self.$task.withValue(context.inherited) { try body() }
     }
@@ -82,7 +74,7 @@ struct DeliveryContext: Sendable {
     /// Returns a copy of the context for the calling task, in which the waiting handler's caller answers a
     /// reply.
     func adopted() -> DeliveryContext {
-        .record(
+        Self(
             ContextRecord(
                 hops: self.hops,
                 expiry: self.expiry,
@@ -97,7 +89,7 @@ struct DeliveryContext: Sendable {
     private var chain: some Sequence<DeliveryContext> { sequence(first: self, next: \.outer) }
 
     /// Returns whether this context is the given context, or is nested in it.
-    func isInside(_ context: DeliveryContext) -> Bool { self.chain.contains { $0.object == context.object } }
+    func isInside(_ context: DeliveryContext) -> Bool { self.chain.contains { $0.source === context.source } }
 
     /// Runs a caller's code for a progress reply in the context of the handler that sent the reply, with the
     /// isolation of the caller.
@@ -131,7 +123,7 @@ struct DeliveryContext: Sendable {
 }
 
 /// An object that describes a context.
-private protocol ContextSource: AnyObject, Sendable {
+protocol ContextSource: AnyObject, Sendable {
     var hops: Int { get }
     var expiry: Deadline { get }
     /// The ID of the message; nil in the handler for URLs that no pattern matches.
@@ -150,16 +142,16 @@ private protocol ContextSource: AnyObject, Sendable {
 }
 
 extension Exchange: ContextSource {
-    fileprivate var message: CorrelationID? { self.id }
-    fileprivate var counted: Exchange? { self }
+    var message: CorrelationID? { self.id }
+    var counted: Exchange? { self }
 }
 
 /// The context of code that does not have its own exchange.
 final class ContextRecord: ContextSource {
     let hops: Int
     let expiry: Deadline
-    fileprivate let message: CorrelationID?
-    fileprivate let counted: Exchange?
+    let message: CorrelationID?
+    let counted: Exchange?
     let caller: DeliveryContext?
     private let runner = Atomic<UInt>(CurrentTask.id)
 
@@ -177,12 +169,48 @@ final class ContextRecord: ContextSource {
         self.caller = outer
     }
 
-    fileprivate var task: UInt { self.runner.load(ordering: .relaxed) }
+    var task: UInt { self.runner.load(ordering: .relaxed) }
 
-    fileprivate func endRunning() { self.runner.store(CurrentTask.none, ordering: .relaxed) }
+    func endRunning() { self.runner.store(CurrentTask.none, ordering: .relaxed) }
 
     /// Creates the context of a message whose handler runs in the task of its caller.
     convenience init(_ message: Message, inside outer: DeliveryContext?) {
         self.init(hops: message.hops, expiry: message.expiry, id: message.id, outer: outer)
     }
+}
+
+extension MessageBus {
+    /// The IDs of the messages whose handlers wait for the calling code to end.
+    ///
+    /// Code that could wait for itself, and so never continue, checks this set. A handler does not wait for a
+    /// task that it creates with `Task { }`, so the set is empty in that task.
+    package static var waitingMessages: Set<CorrelationID> { DeliveryContext.waiting?.messages ?? [] }
+
+    /// Runs code as the handler of a message, with the isolation of the caller.
+    ///
+    /// Within the code, ``waitingMessages`` contains the ID of the message.
+    ///
+    /// - Parameter body: A closure that receives the ID of the message.
+    /// - Returns: The result of `body`.
+    package nonisolated(nonsending) func withMessageID<Result>(
+        _ body: (CorrelationID) async throws -> Result
+    ) async rethrows -> Result {
+        let outer = DeliveryContext.waiting
+        let id = self.core.statistics.nextID()
+        let record = ContextRecord(
+            hops: outer?.hops ?? DeliveryContext.current?.hops ?? 0,
+            expiry: outer?.expiry ?? .never,
+            id: id,
+            exchange: outer?.exchanges.first,
+            outer: outer
+        )
+        return try await DeliveryContext.run(in: DeliveryContext(record), isolation: #isolation) {
+            try await body(id)
+        }
+    }
+
+    /// A second handle of this bus, for objects that the bus retains.
+    ///
+    /// The second handle does not keep the bus open.
+    package var unowned: MessageBus { MessageBus(sharing: self.core) }
 }

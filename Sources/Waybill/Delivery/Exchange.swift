@@ -57,7 +57,7 @@ final class Exchange: Sendable {
     /// Records that the calling task is about to run the handler, and returns the handler's context.
     func beginRunning() -> DeliveryContext {
         self.runner.store(CurrentTask.id, ordering: .relaxed)
-        return .exchange(self)
+        return DeliveryContext(self)
     }
 
     func endRunning() { self.runner.store(CurrentTask.none, ordering: .relaxed) }

@@ -37,7 +37,7 @@ extension Handler {
         _ message: Message,
         _ call: (Handler, Message) throws -> (any Sendable)?
     ) -> Outcome {
-        DeliveryContext.run(in: .record(ContextRecord(message, inside: nil))) {
+        DeliveryContext.run(in: DeliveryContext(ContextRecord(message, inside: nil))) {
             do {
                 return .replied(try call(self, message))
             } catch {

@@ -124,7 +124,7 @@ extension Mailbox {
         if let error = handler.rejection(of: message) { return .failed(error) }
         // The caller may have been cancelled while the message waited.
         if Task.isCancelled { return .failed(.cancelled(url: message.parameters.url)) }
-        let context = DeliveryContext.record(ContextRecord(message, inside: DeliveryContext.waiting))
+        let context = DeliveryContext(ContextRecord(message, inside: DeliveryContext.waiting))
         defer { context.end() }
         return await DeliveryContext.local.withValue(context.inherited) {
             // The closure is isolated to the actor only if the closure uses the actor.

@@ -50,7 +50,7 @@ extension BusCore {
         guard let uncaught = self.uncaught.withLock({ $0 }) else { return false }
         let message = isPublished ? message : self.addingReturnPath(to: message)
         self.uncaughtCalls.add(1, ordering: .sequentiallyConsistent)
-        let context = DeliveryContext.record(ContextRecord(hops: message.hops))
+        let context = DeliveryContext(ContextRecord(hops: message.hops))
         self.primaryShard.eventLoop.execute {
             if self.phase.load(ordering: .sequentiallyConsistent) == .closed {
                 let url = message.parameters.url

@@ -24,7 +24,7 @@ struct DeliveryContextTests {
     @Test func `the context of code that has returned does not wait`() async throws {
         let message = try StateParts().message(1)
         await Task {
-            let record = DeliveryContext.record(ContextRecord(message, inside: nil))
+            let record = DeliveryContext(ContextRecord(message, inside: nil))
             DeliveryContext.run(in: record) { #expect(DeliveryContext.waiting?.id == message.id) }
             DeliveryContext.local.withValue(record.inherited) { #expect(DeliveryContext.waiting == nil) }
         }.value
