@@ -133,20 +133,8 @@ extension BusCore {
             return .callersTask(QueuedTask(message, for: handler, ticket: ticket, takesSlot: takesSlot))
         }
         let exchange = Exchange(for: message, ticket: ticket, at: handler, to: .caller, core: self)
-        exchange.startOrEnqueueTask(
-            of: message.answered(by: exchange),
-            at: handler,
-            place: place,
-            watchedOn: self.watcher(of: message)
-        )
+        exchange.startOrEnqueueTask(of: message.answered(by: exchange), at: handler, place: place)
         return .ownTask(exchange)
-    }
-
-    /// Returns the loop whose timer watches the deadline of a message: the loop of the calling thread.
-    ///
-    /// The timer is not on the handler's loop, because the handler may block that loop.
-    func watcher(of message: Message) -> EventLoop? {
-        message.hasDeadline ? self.currentShard?.eventLoop : nil
     }
 
     /// Delivers a message through middlewares.
@@ -187,17 +175,8 @@ extension BusCore {
     ) -> Exchange {
         let exchange = Exchange(for: message, ticket: ticket, at: target.handler, to: recipient, core: self)
         let message = recipient.isPublication ? message : message.answered(by: exchange)
-        let interception = Interception(
-            message,
-            by: chain,
-            to: target,
-            on: self,
-            deadline: message.expiry
-        )
-        exchange.startTask(
-            for: TaskWork(code: .middlewares(interception), message: message),
-            watchedOn: self.watcher(of: message)
-        )
+        let interception = Interception(message, by: chain, to: target, on: self, deadline: message.expiry)
+        exchange.startTask(for: TaskWork(code: .middlewares(interception), message: message))
         return exchange
     }
 }

@@ -54,7 +54,7 @@ extension Exchange {
     ///
     /// The calling thread must run the loop of the handler's mailbox, and it must be the message's turn. For
     /// an intercepted message, neither is necessary.
-    func startTask(for work: TaskWork, watchedOn watcher: EventLoop?) {
+    func startTask(for work: TaskWork) {
         if let handler = work.handler, let error = handler.rejection(of: work.message) {
             if work.endsTurn { handler.mailbox.endTurn() }
             return self.finish(.failed(error))
@@ -63,48 +63,32 @@ extension Exchange {
             // The handler runs in this call until it suspends. Most handlers end before that, and need
             // neither a timer nor a registration of the exchange. Until then, no other event ends the
             // exchange: the caller has not received it, and `Handler` has no reference to it before `attach`.
-            let task = self.makeTask(for: work, in: nil)
+            let task = self.makeTask(for: work)
             if self.isOver { return }
             self.bind(task: task)
-            self.watchForEarlyEnd(of: work, on: watcher)
-        } else if self.watchForEarlyEnd(of: work, on: watcher) {
-            self.bind(task: self.makeTask(for: work, in: nil))
+            self.watchForEarlyEnd(of: work)
+        } else if self.watchForEarlyEnd(of: work) {
+            self.bind(task: self.makeTask(for: work))
         }
-    }
-
-    /// Starts the task of one delivery attempt.
-    ///
-    /// The end of the exchange cancels the task, unless the outcome is a reply.
-    func startAttempt(_ work: TaskWork) -> HandlerTask {
-        let task = self.makeTask(for: work, in: nil)
-        self.bind(task: task)
-        return task
     }
 
     /// Registers the exchange and starts the deadline's timer, or returns false when the exchange has ended.
     @discardableResult
-    private func watchForEarlyEnd(of work: TaskWork, on watcher: EventLoop?) -> Bool {
+    private func watchForEarlyEnd(of work: TaskWork) -> Bool {
         if let handler = work.handler, !self.attach(to: handler), !self.core.isExempt(self) {
             // If the task of a message has started, the task ends the turn itself.
             if work.endsTurn, work.interception != nil { handler.mailbox.endTurn() }
             self.finish(.failed(handler.reason(self.url)))
             return false
         }
-        if self.expiry.exists { self.expire(at: self.expiry, on: watcher) }
+        self.watchDeadline()
         return true
     }
 
     /// Starts the task of a message at once, or enqueues the message and its task in the mailbox.
-    func startOrEnqueueTask(
-        of message: Message,
-        at handler: Handler,
-        place: Mailbox.Place,
-        watchedOn watcher: EventLoop?
-    ) {
+    func startOrEnqueueTask(of message: Message, at handler: Handler, place: Mailbox.Place) {
         let work = TaskWork(code: .handler(handler), message: message, endsTurn: true)
-        guard case .queue(let takesSlot) = place else {
-            return self.startTask(for: work, watchedOn: watcher)
-        }
+        guard case .queue(let takesSlot) = place else { return self.startTask(for: work) }
         // The task inherits the task-local values of the caller. The task is therefore created here, and
         // waits in the queue with the message.
         let mailbox = handler.mailbox
@@ -117,7 +101,7 @@ extension Exchange {
         // message.
         self.bind(task: self.makeTask(for: work, in: queued))
         // Start the timer before `enqueue`, because the handler may begin before `enqueue` returns.
-        if self.expiry.exists { self.expire(at: self.expiry, on: watcher) }
+        self.watchDeadline()
         if let error = mailbox.enqueue(queued) {
             self.finish(.failed(error))
             queued.reject(error)
@@ -128,7 +112,7 @@ extension Exchange {
     ///
     /// The task waits in the mailbox with `queued` for its turn. When `queued` is nil and the calling thread
     /// runs the task's loop, the task runs within this call until the task suspends.
-    private func makeTask(for work: TaskWork, in queued: QueuedTask?) -> HandlerTask {
+    func makeTask(for work: TaskWork, in queued: QueuedTask? = nil) -> HandlerTask {
         work.peerWork?.addPart()
         if let queued {
             return QueuedTask.startTask(queued) { queued in

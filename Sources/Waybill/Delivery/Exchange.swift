@@ -151,11 +151,15 @@ final class Exchange: Sendable {
         if self.state.withLock({ $0.suspend { $0.task = task } }) { task.cancel() }
     }
 
-    /// Ends the exchange when the deadline passes; `loop` is nil when the caller is not on a loop of the bus.
-    func expire(at deadline: Deadline, on loop: EventLoop?) {
+    /// Ends the exchange when its deadline passes.
+    ///
+    /// The timer is on the loop of the calling thread, because the handler of an awaited message may block
+    /// its own loop.
+    func watchDeadline() {
+        guard self.expiry.exists else { return }
         // A timer that outlives its loop moves to the timekeeper. The timer must not retain an exchange that
         // is over.
-        let watch = DeadlineWatch(deadline, by: self.core.time, on: loop) { [weak self] in
+        let watch = DeadlineWatch(self.expiry, by: self.core.time, on: .current) { [weak self] in
             guard let self else { return }
             self.finish(.failed(.deadlineExceeded(url: self.url)))
         }

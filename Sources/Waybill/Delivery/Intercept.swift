@@ -123,7 +123,7 @@ extension Interception {
         guard !deadline.hasPassed(by: self.core.time) else { throw .deadlineExceeded(url: url) }
         // The code that awaits the first middleware settles the message, so this exchange has no ticket.
         let exchange = Exchange(for: message, ticket: nil, at: nil, to: .caller, core: self.core)
-        exchange.expire(at: deadline, on: self.core.currentShard?.eventLoop)
+        exchange.watchDeadline()
         let rest = Interception(
             message,
             by: self.chain,
@@ -135,7 +135,8 @@ extension Interception {
             attempts: self.attempts,
             earlier: self.attempts?.all ?? []
         )
-        let task = exchange.startAttempt(TaskWork(code: .middlewares(rest), message: message))
+        let task = exchange.makeTask(for: TaskWork(code: .middlewares(rest), message: message))
+        exchange.bind(task: task)
         self.attempts?.append(task)
         return try await exchange.listen(noListener).value()
     }

@@ -50,17 +50,7 @@ extension Mailbox {
         }
         guard let code = interception.map(TaskWork.Code.middlewares) ?? handler.map(TaskWork.Code.handler)
         else { preconditionFailure("internal error: a message has neither a handler nor middlewares") }
-        let exchange = Exchange(
-            for: message,
-            ticket: envelope.ticket,
-            at: handler,
-            to: .nobody,
-            core: core
-        )
-        // The timer is late when the handler blocks this loop, but no caller waits for the deadline.
-        exchange.startTask(
-            for: TaskWork(code: code, message: message, endsTurn: true),
-            watchedOn: self.eventLoop
-        )
+        let exchange = Exchange(for: message, ticket: envelope.ticket, at: handler, to: .nobody, core: core)
+        exchange.startTask(for: TaskWork(code: code, message: message, endsTurn: true))
     }
 }

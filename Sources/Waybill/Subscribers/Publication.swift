@@ -146,19 +146,8 @@ extension BusCore {
                 self.settle(ticket, as: outcome, of: message, for: .publisher, at: handler, on: shard)
                 if outcome.isReply { publication.acceptedCount += 1 }
             } else {
-                let exchange = Exchange(
-                    for: message,
-                    ticket: ticket,
-                    at: handler,
-                    to: .publisher,
-                    core: self
-                )
-                exchange.startOrEnqueueTask(
-                    of: message,
-                    at: handler,
-                    place: place,
-                    watchedOn: self.watcher(of: message)
-                )
+                let exchange = Exchange(for: message, ticket: ticket, at: handler, to: .publisher, core: self)
+                exchange.startOrEnqueueTask(of: message, at: handler, place: place)
                 publication.exchanges.append(exchange)
             }
         }
