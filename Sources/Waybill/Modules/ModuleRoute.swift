@@ -164,14 +164,14 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         _ makeCode: @escaping @Sendable (Module) -> HandlerCode
     ) {
         var description = RouteDescription(
-            pattern,
+            pattern: pattern,
             module: "\(Module.self)",
             action: action,
             parameters: parameters,
             reply: TypeName.of(reply),
-            knownReply: DescribedType(reply),
             documentation: documentation
         )
+        description.replyType = reply
         description.takesMessage = takesMessage
         self.description = description
         self.makeCode = makeCode

@@ -95,10 +95,8 @@ public struct RouteDescription: Sendable, Hashable {
         /// default.
         public let defaultValue: String?
 
-        private let knownType: DescribedType
-
         /// The type; nil if only the name of the type is known.
-        package var valueType: (any Any.Type)? { self.knownType.type }
+        @DescribedType package private(set) var valueType: (any Any.Type)?
 
         /// Creates the description of a parameter.
         ///
@@ -116,7 +114,7 @@ public struct RouteDescription: Sendable, Hashable {
         ) {
             self.name = name
             self.type = type
-            self.knownType = DescribedType(valueType)
+            self.valueType = valueType
             self.defaultValue = defaultValue
         }
 
@@ -172,11 +170,9 @@ public struct RouteDescription: Sendable, Hashable {
     /// Whether the method takes the whole message, and can therefore read any value in the message.
     package internal(set) var takesMessage = false
 
-    private let knownReply: DescribedType
-
     /// The type of the reply's value; nil if the handler returns nothing, or if only the name of the type is
     /// known.
-    package var replyType: (any Any.Type)? { self.knownReply.type }
+    @DescribedType package internal(set) var replyType: (any Any.Type)?
 
     /// Creates a description of a route.
     public init(
@@ -187,32 +183,11 @@ public struct RouteDescription: Sendable, Hashable {
         reply: String = "Void",
         documentation: String = ""
     ) {
-        self.init(
-            pattern,
-            module: module,
-            action: action,
-            parameters: parameters,
-            reply: reply,
-            knownReply: DescribedType(nil),
-            documentation: documentation
-        )
-    }
-
-    init(
-        _ pattern: String,
-        module: String?,
-        action: String?,
-        parameters: [Parameter],
-        reply: String,
-        knownReply: DescribedType,
-        documentation: String
-    ) {
         self.pattern = pattern
         self.module = module
         self.action = action
         self.parameters = parameters
         self.reply = reply
-        self.knownReply = knownReply
         self.documentation = documentation
     }
 }
@@ -254,17 +229,14 @@ extension RouteDescription {
         /// The type of the answers, as Swift source text; `Void` if the handler expects no answers.
         public let answer: String
 
-        private let knownUpdate: DescribedType
-        private let knownAnswer: DescribedType
-
-        package var updateType: (any Any.Type)? { self.knownUpdate.type }
-        package var answerType: (any Any.Type)? { self.knownAnswer.type }
+        @DescribedType package private(set) var updateType: (any Any.Type)?
+        @DescribedType package private(set) var answerType: (any Any.Type)?
 
         init(update: any Any.Type, answer: any Any.Type) {
             self.update = TypeName.of(update)
             self.answer = TypeName.of(answer)
-            self.knownUpdate = DescribedType(update)
-            self.knownAnswer = DescribedType(answer)
+            self.updateType = update
+            self.answerType = answer
         }
     }
 
@@ -282,28 +254,23 @@ extension RouteDescription {
 }
 
 /// A type in a description, equal to any other type, so that descriptions are compared by their texts.
-struct DescribedType: Sendable, Hashable {
-    let type: (any Any.Type)?
+@propertyWrapper
+package struct DescribedType: Sendable, Hashable {
+    package var wrappedValue: (any Any.Type)?
 
-    init(_ type: (any Any.Type)?) { self.type = type }
+    package init(wrappedValue: (any Any.Type)?) { self.wrappedValue = wrappedValue }
 
-    static func == (left: Self, right: Self) -> Bool { true }
+    package static func == (left: Self, right: Self) -> Bool { true }
 
-    func hash(into hasher: inout Hasher) {}
+    package func hash(into hasher: inout Hasher) {}
 }
 
 extension RouteDescription {
     /// Creates the description of a route whose handler is a closure, from its pattern and its reply type.
     init(of route: Route, reply: (any Any.Type)?) {
-        self.init(
-            route.pattern.text,
-            module: nil,
-            action: nil,
-            parameters: route.parameters.map { Parameter($0.name, $0.type) },
-            reply: "",
-            knownReply: DescribedType(reply),
-            documentation: ""
-        )
+        let parameters = route.parameters.map { Parameter($0.name, $0.type) }
+        self.init(pattern: route.pattern.text, parameters: parameters, reply: "")
+        self.replyType = reply
     }
 
     /// Returns the description of the same handler for another pattern, without the parameters that a
