@@ -1,6 +1,7 @@
 public import Logging
 public import WaybillEventLoop
-public import WaybillRouting
+// A program that imports `Waybill` can use addresses, parameters and errors without another import.
+@_exported public import WaybillRouting
 
 /// A message bus whose addresses are URLs.
 ///

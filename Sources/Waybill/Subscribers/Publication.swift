@@ -77,7 +77,7 @@ extension BusCore {
     }
 
     private func matched(of url: String) throws(RoutingError) -> (MatchedSubscribers, Address?) {
-        if let shard = self.currentShard { return try shard.retained.matched(of: url) }
+        if let shard = self.currentShard, let found = try shard.retained.matched(of: url) { return found }
         let matched = try self.topics.matched(of: url)
         return (matched, matched.isEmpty ? try self.registry.address(of: url) : nil)
     }

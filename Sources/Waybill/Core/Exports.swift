@@ -1,2 +1,0 @@
-// A program that imports `Waybill` can use addresses, parameters and errors without another import.
-@_exported public import WaybillRouting
