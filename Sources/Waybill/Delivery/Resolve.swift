@@ -127,13 +127,7 @@ extension Target {
     }
 
     /// The description of the registration, which is kept after the target is unregistered.
-    var description: Handler.Description? {
-        switch self {
-        case .handler(let handler): handler.description
-        case .instances(let group): group.members[0].description
-        case .missing: nil
-        }
-    }
+    var description: Handler.Description? { self.members.first?.description }
 
     var pattern: String? { self.description?.pattern }
 
@@ -163,18 +157,11 @@ extension Target {
     ///
     /// When `configured` is nil, the new target keeps the values of this target.
     func sharing(_ configured: ConfiguredTarget?) -> Target {
-        switch self {
-        case .handler(let handler):
-            let shared = Handler(sharing: handler)
-            return configured.map { .instances(InstanceGroup([shared], by: .single, configured: $0)) }
-                ?? .handler(shared)
-        case .instances(let group):
-            let members = group.members.map { Handler(sharing: $0) }
-            return .instances(
-                InstanceGroup(members, by: group.choice, configured: configured ?? group.configured)
-            )
-        case .missing: return self
-        }
+        let members = self.members.map { Handler(sharing: $0) }
+        guard let first = members.first else { return self }
+        let configured = configured ?? self.group?.configured
+        if self.group == nil, configured == nil { return .handler(first) }
+        return .instances(InstanceGroup(members, by: self.group?.choice ?? .single, configured: configured))
     }
 
     static func === (left: Self, right: Self) -> Bool { left.identity == right.identity }
