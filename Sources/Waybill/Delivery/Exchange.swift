@@ -114,8 +114,6 @@ final class Exchange: Sendable {
 
     var isOver: Bool { self.state.withLock { $0.isOver } }
 
-    func takeOutcome() -> Outcome? { self.state.withLock { $0.takeOutcome() } }
-
     /// Ends the exchange because its caller was cancelled.
     func cancel() { self.finish(.failed(.cancelled(url: self.url))) }
 
@@ -199,7 +197,7 @@ extension Exchange {
     /// A caller that is cancelled while it waits ends the exchange.
     nonisolated(nonsending) func nextEvent() async -> Event {
         // Most handlers have ended before the caller asks for the outcome.
-        if let outcome = self.takeOutcome() { return .finished(outcome) }
+        if let outcome = self.state.withLock({ $0.takeOutcome() }) { return .finished(outcome) }
         let reader = Reader(on: .current)
         return await reader.wait(isolation: #isolation) {
             let event = self.state.withLock { state in

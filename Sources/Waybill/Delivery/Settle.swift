@@ -39,9 +39,6 @@ enum Recipient: Sendable {
         }
     }
 
-    /// Whether the message was sent, so that no code waits for its outcome.
-    fileprivate var isOfSentMessage: Bool { !self.isAwaited && !self.isPublication }
-
     /// Whether the message was published.
     ///
     /// The bus sends the value of no subscriber to a return URL.
@@ -127,10 +124,12 @@ extension BusCore {
         }
         handler?.counters.end(kind, isInFlight: isInFlight, isOnLoop: handler?.loop == shard?.loop)
         self.count(kind, on: shard)
-        if recipient.isOfSentMessage {
+        if !recipient.isAwaited, !recipient.isPublication {
             content.extras?.endUnawaited(with: outcome.failure.map { .failed($0) } ?? .delivered)
         }
-        self.close(ticket)
+        ticket.tearOff()
+        // A bus that is draining waits until its last message has an outcome.
+        if self.phase.load(ordering: .sequentiallyConsistent) != .open { self.noteEnd() }
     }
 
     /// Settles a message that fails before a handler begins.
@@ -158,13 +157,6 @@ extension BusCore {
     ) -> DeliveryResult {
         let shard = self.currentShard
         return self.fail(self.open(on: shard), of: content, with: error, for: recipient, on: shard)
-    }
-
-    @inline(__always)
-    private func close(_ ticket: consuming MessageTicket) {
-        ticket.tearOff()
-        // A bus that is draining waits until its last message has an outcome.
-        if self.phase.load(ordering: .sequentiallyConsistent) != .open { self.noteEnd() }
     }
 
     /// Reports a failure to observers, the handler for unmatched URLs and the log, before the outcome is

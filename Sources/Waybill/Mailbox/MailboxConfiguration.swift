@@ -145,9 +145,6 @@ extension BusCore {
         }
     }
 
-    /// Releases the modules that the configuration of their mailboxes holds.
-    func releaseAllModules() { _ = self.mailboxes.withLock { $0.releaseAllModules() } }
-
     fileprivate func makeMailbox(
         of actor: any LoopBound,
         on eventLoop: EventLoop,

@@ -142,7 +142,12 @@ final class Handler: Sendable {
     var isGone: Bool { self.isRetired.load(ordering: .acquiring) }
 
     /// Whether the bus can deliver a message to the handler.
-    var canBeReached: Bool { !self.isUnbound && !self.mailbox.eventLoop.isShutDown && !self.isGone }
+    ///
+    /// A handler fails every message when a configured route has a target that is not registered.
+    var canBeReached: Bool {
+        if case .unbound = self.description { return false }
+        return !self.mailbox.eventLoop.isShutDown && !self.isGone
+    }
 
     /// Returns the reason to reject a message for the handler, or nil to deliver it.
     func rejection(of message: borrowing Message) -> RoutingError? {
@@ -186,13 +191,6 @@ extension Handler {
     /// Whether the handler receives publications instead of routed messages.
     var isSubscriber: Bool {
         if case .subscription = self.description { return true }
-        return false
-    }
-
-    /// Whether the handler fails every message because a configured route has a target that is not
-    /// registered.
-    var isUnbound: Bool {
-        if case .unbound = self.description { return true }
         return false
     }
 }

@@ -244,7 +244,7 @@ extension BusCore {
         }
         self.attachments.removeAll()
         self.withdrawAll()
-        self.releaseAllModules()
+        _ = self.mailboxes.withLock { $0.releaseAllModules() }
         self.unwatch()
         self.forget()
         self.closeDeadLetters()
