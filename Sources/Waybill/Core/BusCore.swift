@@ -62,11 +62,7 @@ final class BusCore: Sendable {
         self.shares = Exposures(configuration)
         self.primaryShard = shards[0]
         self.otherShards = Array(shards.dropFirst())
-        self.homeMailbox = Mailbox(
-            eventLoop: shards[0].eventLoop,
-            configuration: MailboxConfiguration(),
-            limit: configuration.mailboxLimit
-        )
+        self.homeMailbox = Mailbox(eventLoop: shards[0].eventLoop, limit: configuration.mailboxLimit)
         self.watch(shards[0].eventLoop)
     }
 

@@ -138,9 +138,7 @@ struct BorrowedShard: Sendable {
         }
     }
 
-    func count(_ kind: Outcome.Kind) {
-        self.with { $0.counters.ended.count(kind) { $0.increment() } }
-    }
+    func count(_ kind: Outcome.Kind) { self.with { $0.counters.ended.count(kind) { $0.increment() } } }
 
     /// Counts one delivery, and returns whether the caller may continue without suspending.
     func consumeDeliveryBudgetIfOnLoop() -> Bool { self.with { $0.heldLoop.consumeDeliveryBudgetIfOnLoop() } }

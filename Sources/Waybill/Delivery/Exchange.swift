@@ -259,12 +259,7 @@ extension Exchange {
         expectsAnswer: Bool
     ) async throws -> any Sendable {
         let answer = Answer(on: .current)
-        let progress = Progress(
-            value: value,
-            context: .current,
-            expectsAnswer: expectsAnswer,
-            answer: answer
-        )
+        let progress = Progress(value: value, context: .current, expectsAnswer: expectsAnswer, answer: answer)
         return try await answer.wait(isolation: #isolation) {
             // The caller must not receive a reply of an attempt that a middleware has already given up.
             if Task.isCancelled { throw NotListening() }

@@ -155,9 +155,7 @@ extension MessageBus {
         if parameters.isEmpty, headers.isEmpty {
             self.core.send(Request(url: url))
         } else {
-            self.core.send(
-                Request(url: url, parameters: parameters, headers: headers, by: self.core.time)
-            )
+            self.core.send(Request(url: url, parameters: parameters, headers: headers, by: self.core.time))
         }
     }
 

@@ -36,35 +36,25 @@ actor Mailbox: LoopBound {
     /// Without an executor preference the closure would run on the global executor.
     nonisolated let taskExecutor: EventLoopTaskExecutor?
 
-    /// The greatest limit, which is more messages than a mailbox can hold in practice.
-    private static let largestLimit = 1 << 31
-
     init(
         eventLoop: EventLoop,
-        configuration: MailboxConfiguration,
+        configuration: MailboxConfiguration = MailboxConfiguration(),
         limit: Int,
         owner: (any LoopBound)? = nil
     ) {
         self.eventLoop = eventLoop
         self.heldLoop = HeldEventLoop(eventLoop)
-        let limit = min(configuration.limit ?? limit, Self.largestLimit)
+        // A greater limit is more messages than a mailbox can hold in practice.
+        let limit = min(configuration.limit ?? limit, 1 << 31)
         // With a limit of 0, a mailbox that is not serial would reject all messages from other threads.
         self.limit = max(limit, configuration.isSerial ? 0 : 1)
         self.whenFull = configuration.whenFull
         self.isSerial = configuration.isSerial
-        self.queue = Locked(
-            MailboxQueue(limit: self.limit, whenFull: self.whenFull, isSerial: self.isSerial)
-        )
+        self.queue = Locked(MailboxQueue(limit: self.limit, whenFull: self.whenFull, isSerial: self.isSerial))
         self.owner = owner.map { ObjectIdentifier($0) }
         self.ownerType = owner.map { type(of: $0) }
         self.taskExecutor = owner == nil ? eventLoop.taskExecutor : nil
     }
-
-    /// Whether a message from a sender on the loop must wait.
-    ///
-    /// Only the loop's thread may read this property.
-    @inline(__always)
-    nonisolated var isOccupied: Bool { self.occupancy.load(ordering: .relaxed) > 0 }
 
     nonisolated func hasConfiguration(of other: Mailbox) -> Bool {
         self.eventLoop === other.eventLoop && self.limit == other.limit && self.whenFull == other.whenFull
@@ -73,6 +63,12 @@ actor Mailbox: LoopBound {
 
     /// The number of messages that wait or are in progress.
     nonisolated var waiting: Int { self.occupancy.load(ordering: .relaxed) }
+
+    /// Whether a message from a sender on the loop must wait.
+    ///
+    /// Only the loop's thread may read this property.
+    @inline(__always)
+    nonisolated var isOccupied: Bool { self.waiting > 0 }
 
     /// Changes the queue under its lock.
     @inline(__always)
@@ -104,8 +100,60 @@ actor Mailbox: LoopBound {
     }
 
     @inline(never)
-    nonisolated func drainLater() {
-        self.eventLoop.execute { self.assumeOnLoop { $0.drain() } }
+    nonisolated func drainLater() { self.eventLoop.execute { self.assumeOnLoop { $0.drain() } } }
+}
+
+// The part of the mailbox that runs on the loop and takes messages from the queue.
+extension Mailbox {
+    /// Starts the queued messages until the loop's budget of deliveries is used up, and then lets the loop
+    /// poll.
+    func drain() {
+        while self.heldLoop.consumeDeliveryBudget() {
+            guard let entry = self.withQueue({ $0.startNext() }) else { return }
+            self.grantSlots()
+            switch consume entry {
+            case .sent(let envelope): self.start(envelope)
+            case .awaited(let task, _): task.resume()
+            }
+        }
+        self.drainLater()
+    }
+
+    /// Handles a message that no caller awaits.
+    private func start(_ envelope: consuming Envelope) {
+        guard let handler = envelope.target.handler, handler.isImmediate, envelope.chain == nil else {
+            return self.startTask(of: envelope)
+        }
+        let outcome = handler.handle(envelope.message)
+        self.endTurn()
+        handler.core.settle(
+            envelope.ticket,
+            as: outcome,
+            of: envelope.message,
+            for: .nobody,
+            at: handler,
+            on: handler.shard
+        )
+    }
+
+    /// Starts a task that handles a message that no caller awaits.
+    private func startTask(of envelope: consuming Envelope) {
+        let (core, message, handler) = (envelope.core, envelope.message, envelope.target.handler)
+        let interception = envelope.chain.map { chain in
+            Interception(
+                message,
+                by: chain,
+                to: envelope.target,
+                on: core,
+                deadline: message.expiry,
+                hasWaited: true,
+                attempts: self.isSerial ? Interception.Attempts() : nil
+            )
+        }
+        guard let code = interception.map(TaskWork.Code.middlewares) ?? handler.map(TaskWork.Code.handler)
+        else { preconditionFailure("internal error: a message has neither a handler nor middlewares") }
+        let exchange = Exchange(for: message, ticket: envelope.ticket, at: handler, to: .nobody, core: core)
+        exchange.startTask(for: TaskWork(code: code, message: message, endsTurn: true))
     }
 }
 

@@ -67,7 +67,12 @@ extension MessageBus {
         _ configuration: MailboxConfiguration
     ) throws(RoutingError) {
         let core = self.core
-        let mailbox = core.makeMailbox(of: module, on: module.checkedEventLoop, configuration)
+        let mailbox = Mailbox(
+            eventLoop: module.checkedEventLoop,
+            configuration: configuration,
+            limit: core.configuration.mailboxLimit,
+            owner: module
+        )
         let isFirst = try core.mailboxes.withLock { mailboxes throws(RoutingError) in
             // Check the phase under the lock. The module is then either rejected here, or the shutdown
             // releases it.
@@ -129,7 +134,9 @@ extension BusCore {
         let eventLoop = actor.checkedEventLoop
         self.watch(eventLoop)
         let mailbox = self.mailboxes.withLock { mailboxes in
-            mailboxes.join(actor) { self.makeMailbox(of: actor, on: eventLoop, MailboxConfiguration()) }
+            mailboxes.join(actor) {
+                Mailbox(eventLoop: eventLoop, limit: self.configuration.mailboxLimit, owner: actor)
+            }
         }
         precondition(
             mailbox.eventLoop === eventLoop,
@@ -143,19 +150,6 @@ extension BusCore {
         self.mailboxes.withLock { mailboxes in
             for module in modules { mailboxes.releaseModule(ObjectIdentifier(module)) }
         }
-    }
-
-    fileprivate func makeMailbox(
-        of actor: any LoopBound,
-        on eventLoop: EventLoop,
-        _ configuration: MailboxConfiguration
-    ) -> Mailbox {
-        Mailbox(
-            eventLoop: eventLoop,
-            configuration: configuration,
-            limit: self.configuration.mailboxLimit,
-            owner: actor
-        )
     }
 }
 
@@ -216,17 +210,13 @@ struct MailboxRegister {
     /// Counts one registered handler of a module less.
     ///
     /// The loops may still hold the handler, and its last messages may still be in progress.
-    mutating func retire(from mailbox: Mailbox) {
-        self.update(mailbox) { $0.registered -= 1 }
-    }
+    mutating func retire(from mailbox: Mailbox) { self.update(mailbox) { $0.registered -= 1 } }
 
     /// Counts one handler of a module less, which must be retired.
     ///
     /// The configuration of a module stays when the registration of its first handler fails. The caller must
     /// still hold the module.
-    mutating func leave(_ mailbox: Mailbox) {
-        self.update(mailbox) { $0.users -= 1 }
-    }
+    mutating func leave(_ mailbox: Mailbox) { self.update(mailbox) { $0.users -= 1 } }
 
     /// Changes the entry of a mailbox's module, unless the module has another mailbox now.
     ///
@@ -243,9 +233,7 @@ struct MailboxRegister {
     /// now.
     ///
     /// Without handlers, the module's mailbox is removed.
-    mutating func releaseModule(of mailbox: Mailbox) {
-        self.update(mailbox) { $0.module = nil }
-    }
+    mutating func releaseModule(of mailbox: Mailbox) { self.update(mailbox) { $0.module = nil } }
 
     /// Stops holding a module, with any mailbox.
     mutating func releaseModule(_ owner: ObjectIdentifier) {

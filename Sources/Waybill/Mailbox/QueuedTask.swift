@@ -77,9 +77,6 @@ actor QueuedTask: SerialExecutor {
         self.handler.mailbox.remove(self)
     }
 
-    /// Makes the next call of ``enqueue(_:)`` also put the message into the mailbox.
-    nonisolated func enterQueueWithJob() { self.state.withLock { $0.entersQueue = true } }
-
     /// Suspends the calling task until it is the message's turn.
     @inline(never)  // The call changes the executor. If it were inlined, the change could be optimized away.
     func wait() { self.job.checkResumption() }
@@ -147,9 +144,7 @@ actor QueuedTask: SerialExecutor {
     }
 
     @usableFromInline
-    nonisolated var unownedExecutor: UnownedSerialExecutor {
-        unsafe UnownedSerialExecutor(ordinary: self)
-    }
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe UnownedSerialExecutor(ordinary: self) }
 }
 
 extension QueuedTask {
@@ -160,7 +155,7 @@ extension QueuedTask {
         if let outcome = self.handleInPlace() { return outcome }
         // `handleInTurn` is isolated to this actor, which is its own executor. The runtime therefore suspends
         // the task and passes its job to `enqueue(_:)`, which puts the message into the mailbox's queue.
-        self.enterQueueWithJob()
+        self.state.withLock { $0.entersQueue = true }
         await Self.handleInTurn(self, isolation: #isolation)
         return self.takeOutcome()
     }

@@ -139,11 +139,7 @@ extension BusCore {
     }
 
     /// Registers targets for the patterns in their descriptions: either all of the targets or none.
-    func register(
-        _ targets: [Target],
-        fileID: String,
-        line: Int
-    ) throws(RoutingError) -> [Registration] {
+    func register(_ targets: [Target], fileID: String, line: Int) throws(RoutingError) -> [Registration] {
         let patterns = targets.map { $0.pattern ?? "" }
         if patterns.count > 1 {
             // Find an invalid pattern before an earlier pattern of the list replaces a handler.

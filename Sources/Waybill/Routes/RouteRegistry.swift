@@ -38,9 +38,7 @@ final class RouteRegistry: Sendable {
     let routes: Versioned<Routes>
     private let observers = Locked(Numbered<@Sendable () -> Void>())
 
-    init(table: RouteTable<Target>) {
-        self.routes = Versioned(Routes(table: table))
-    }
+    init(table: RouteTable<Target>) { self.routes = Versioned(Routes(table: table)) }
 
     /// Changes the routes and the connectors, so that readers see either the whole change or no change.
     func change<Result: Sendable, Failure: Error>(
@@ -99,11 +97,7 @@ final class RouteRegistry: Sendable {
     var cluster: (any Cluster)? { self.connections.cluster?.nodes }
 
     /// Returns the target of a URL according to the current routes and connectors, on any thread.
-    func resolve(
-        _ url: String,
-        _ passed: PassedValues?,
-        on loop: ObjectIdentifier?
-    ) -> ResolvedRoute {
+    func resolve(_ url: String, _ passed: PassedValues?, on loop: ObjectIdentifier?) -> ResolvedRoute {
         self.routes.read { $0.table.resolve(url, passed, on: loop, connections: $0.connections) }
     }
 

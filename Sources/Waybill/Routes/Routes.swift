@@ -7,9 +7,7 @@ extension MessageBus {
     ///
     /// - Returns: Whether the pattern had a handler.
     @discardableResult
-    public func unregister(_ pattern: String) -> Bool {
-        self.core.unregister { [$0.remove(pattern)] } > 0
-    }
+    public func unregister(_ pattern: String) -> Bool { self.core.unregister { [$0.remove(pattern)] } > 0 }
 
     /// Unregisters all handlers of a scheme, its connector, and the scheme itself.
     ///
@@ -45,9 +43,7 @@ extension MessageBus {
     ///
     /// The description of a module's route contains parameters, types and documentation. The
     /// description of a closure's route contains only the pattern and the reply type.
-    public var routeDescriptions: [RouteDescription] {
-        self.core.describedRoutes.map(\.description)
-    }
+    public var routeDescriptions: [RouteDescription] { self.core.describedRoutes.map(\.description) }
 
     /// The registered routes with their parsed patterns and their descriptions.
     package var describedRoutes: [(pattern: RoutePattern, description: RouteDescription)] {

@@ -103,9 +103,7 @@ extension BusCore {
         return RoutingError(.missingParameter, url: entry.pattern, message: message)
     }
 
-    private static func list(_ names: [String]) -> String {
-        names.map { "`\($0)`" }.joined(separator: ", ")
-    }
+    private static func list(_ names: [String]) -> String { names.map { "`\($0)`" }.joined(separator: ", ") }
 
     /// Returns an error for each pattern whose URLs are all matched by other patterns.
     func unreachablePatterns() -> [RoutingError] {

@@ -107,9 +107,7 @@ final class Statistics: Sendable {
     init(of loops: [Counters]) { self.loops = loops }
 
     /// Returns the ID of a message from a thread that runs no loop of the bus.
-    func nextID() -> CorrelationID {
-        CorrelationID(rawValue: self.ids.add(1, ordering: .relaxed).newValue)
-    }
+    func nextID() -> CorrelationID { CorrelationID(rawValue: self.ids.add(1, ordering: .relaxed).newValue) }
 
     var current: BusStatistics {
         let all = self.loops + [self.shared]
@@ -126,9 +124,7 @@ extension CorrelationID {
     private static let blocks = Atomic<UInt64>(0)
 
     /// Returns the number before a block of 2^40 numbers that no other code in this process uses.
-    static func newBlock() -> UInt64 {
-        Self.blocks.add(1, ordering: .relaxed).newValue << 40
-    }
+    static func newBlock() -> UInt64 { Self.blocks.add(1, ordering: .relaxed).newValue << 40 }
 }
 
 extension BusCore {

@@ -43,10 +43,7 @@ extension MessageBus {
         // The cast in `unisolated(_:)` is safe: the bus calls a handler that cannot suspend only on the loop
         // of its mailbox, which is the loop of the actor.
         let code = ImmediateBody(unsafe IsolatedBody(handler).unisolated(module))
-        return try self.core.subscribe(
-            Handler(.immediate(code), of: module, core: self.core),
-            to: pattern
-        )
+        return try self.core.subscribe(Handler(.immediate(code), of: module, core: self.core), to: pattern)
     }
 
     /// Subscribes code of an actor that may suspend, on the actor's loop.

@@ -16,9 +16,7 @@ final class Subscriber: Sendable {
 
     init(_ buffer: SubscriptionBuffer) { self.receiver = .buffer(buffer) }
 
-    var handler: Handler? {
-        if case .handler(let handler) = self.receiver { handler } else { nil }
-    }
+    var handler: Handler? { if case .handler(let handler) = self.receiver { handler } else { nil } }
 
     /// Whether the subscriber has been unsubscribed and accepts no more messages.
     var isGone: Bool { self.isUnsubscribed.load(ordering: .acquiring) }

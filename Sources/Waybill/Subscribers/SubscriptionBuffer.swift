@@ -44,9 +44,7 @@ final class SubscriptionBuffer: Sendable {
         return offer
     }
 
-    func take() -> SubscriptionBufferState.Reading {
-        self.placed(self.state.withLock { $0.takeFirst() })
-    }
+    func take() -> SubscriptionBufferState.Reading { self.placed(self.state.withLock { $0.takeFirst() }) }
 
     /// Resumes a reader with the next message when a message is available, or with nil when the buffer has
     /// ended.

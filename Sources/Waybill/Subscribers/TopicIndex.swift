@@ -55,9 +55,7 @@ struct TopicIndex: Sendable {
     var count: Int { self.topics.count }
 
     /// All subscribers, in the order of their topics.
-    var subscribers: [Subscriber] {
-        self.topics.sorted { $0.key < $1.key }.flatMap(\.value.subscribers)
-    }
+    var subscribers: [Subscriber] { self.topics.sorted { $0.key < $1.key }.flatMap(\.value.subscribers) }
 
     /// Adds a topic without subscribers and returns its number, or throws `invalidPattern` for too many
     /// topics.

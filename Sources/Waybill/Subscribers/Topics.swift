@@ -55,9 +55,7 @@ final class Topics: Sendable {
     /// Sets the default scheme of URLs.
     ///
     /// A pattern without a scheme keeps the default scheme that applied when the pattern was subscribed.
-    func setDefaultScheme(_ scheme: String) {
-        self.versions.change { $0.table.setDefaultScheme(scheme) }
-    }
+    func setDefaultScheme(_ scheme: String) { self.versions.change { $0.table.setDefaultScheme(scheme) } }
 
     /// Removes and returns all subscribers, after which no subscriber can be added.
     func close() -> [Subscriber] {
@@ -70,9 +68,7 @@ final class Topics: Sendable {
     }
 
     /// The handlers of the subscribers that are code and not buffers.
-    var handlers: [Handler] {
-        self.versions.readUnderLock { $0.table.subscribers }.compactMap(\.handler)
-    }
+    var handlers: [Handler] { self.versions.readUnderLock { $0.table.subscribers }.compactMap(\.handler) }
 
     /// Returns the subscribers whose patterns currently match a URL, on any thread.
     func matched(of url: String) throws(RoutingError) -> MatchedSubscribers {

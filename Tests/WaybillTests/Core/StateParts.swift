@@ -50,12 +50,7 @@ struct StateParts {
     }
 
     func mailbox(limit: Int = 8, of owner: (any LoopBound)? = nil) -> Mailbox {
-        Mailbox(
-            eventLoop: self.bus.eventLoop,
-            configuration: MailboxConfiguration(),
-            limit: limit,
-            owner: owner
-        )
+        Mailbox(eventLoop: self.bus.eventLoop, limit: limit, owner: owner)
     }
 
     func buffer() -> SubscriptionBuffer {
