@@ -129,14 +129,9 @@ extension BusCore {
             let ticket = self.open(on: shard)
             message.id = ticket.id
             if let chain = publication.chain {
+                let target = Target.handler(handler)
                 publication.exchanges.append(
-                    self.intercept(
-                        message,
-                        ticket: ticket,
-                        target: .handler(handler),
-                        by: chain,
-                        to: .publisher
-                    )
+                    self.intercept(message, ticket: ticket, target: target, by: chain, to: .publisher)
                 )
                 return
             }

@@ -67,10 +67,6 @@ final class SubscriptionBuffer: Sendable {
     func withdraw(_ queued: QueuedMessage) -> Bool { self.state.withLock { $0.withdraw(queued) } }
 
     /// Settles a message that will not be read.
-    func drop(_ unread: UnreadMessage, _ error: RoutingError, isLogged: Bool = true) {
-        self.fail(unread, error, for: .subscriber(isLogged: isLogged))
-    }
-
     func fail(_ unread: UnreadMessage, _ error: RoutingError, for recipient: Recipient) {
         let error = error.at(route: self.pattern, module: nil)
         self.core.settle(unread, as: .failed(error), for: recipient)
@@ -80,10 +76,15 @@ final class SubscriptionBuffer: Sendable {
     func end(with reason: @escaping @Sendable (String) -> RoutingError) {
         let left = self.state.withLock { $0.end(with: reason) }
         for unread in left.messages {
-            self.drop(unread, reason(unread.message.parameters.url), isLogged: false)
+            self.fail(unread, reason(unread.message.parameters.url), for: .subscriber(isLogged: false))
         }
-        if let first = left.messages.first?.message {
-            self.core.logUnread(left.messages.count, from: first, reason)
+        if let url = left.messages.first?.message.parameters.url {
+            // Log a single warning, because code often ends a loop on purpose while messages are unread.
+            let count = left.messages.count
+            self.core.logger.warning(
+                "dead letters, unread",
+                metadata: ["url": "\(url.onShortLine)", "count": "\(count)", "error": "\(reason(url))"]
+            )
         }
         for queued in left.publishers {
             queued.publisher.resume(returning: reason(queued.unread.message.parameters.url))
@@ -114,10 +115,10 @@ extension BusCore {
             // A peer learns the number of its dropped messages when it reads the next message.
             for unread in oldest {
                 let error = RoutingError.droppedUnread(url: unread.message.parameters.url)
-                buffer.drop(unread, error, isLogged: !buffer.isForPeer)
+                buffer.fail(unread, error, for: .subscriber(isLogged: !buffer.isForPeer))
             }
         case .queued(let queued): publication.queued.append(queued)
-        case .refused(let error): buffer.drop(unread, error)
+        case .refused(let error): buffer.fail(unread, error, for: .subscriber(isLogged: true))
         }
     }
 
@@ -128,24 +129,8 @@ extension BusCore {
         at handler: Handler? = nil
     ) {
         guard let ticket = unread.takeTicket() else { return }
-        self.settle(
-            ticket,
-            as: outcome,
-            of: unread.message,
-            for: recipient,
-            at: handler,
-            on: self.currentShard
-        )
-    }
-
-    /// Logs all unread messages of a buffer in a single warning, because code often ends a loop on purpose
-    /// while messages are unread.
-    func logUnread(_ count: Int, from first: Message, _ reason: (String) -> RoutingError) {
-        let url = first.parameters.url
-        self.logger.warning(
-            "dead letters, unread",
-            metadata: ["url": "\(url.onShortLine)", "count": "\(count)", "error": "\(reason(url))"]
-        )
+        let shard = self.currentShard
+        self.settle(ticket, as: outcome, of: unread.message, for: recipient, at: handler, on: shard)
     }
 
     /// Waits until a message has a place in its buffer, or returns false when the deadline passes, the

@@ -106,13 +106,8 @@ final class SubscriptionReader: Sendable {
         let end = Handler(immediate: { message in arrived.withLock { $0 = message } }, core: core)
         end.describe(as: .subscription(self.subscription.pattern))
         // Set no deadline for the interception, because no timer watches the message's deadline for a reader.
-        let interception = Interception(
-            unread.message,
-            by: chain,
-            to: .handler(end),
-            on: core,
-            hasWaited: true
-        )
+        let message = unread.message
+        let interception = Interception(message, by: chain, to: .handler(end), on: core, hasWaited: true)
         let outcome = await interception.outcome().at(end)
         core.settle(unread, as: outcome, for: .publisher, at: end)
         return outcome.isReply ? arrived.withLock { $0 } : nil
