@@ -95,14 +95,9 @@ extension MessageBus {
     /// waits while the mailbox is full, whereas messages of ``send(_:parameters:headers:)`` fail. With other
     /// mailboxes this method does not wait for a slot.
     ///
-    /// - Parameters:
-    ///   - url: The destination. A URL without a scheme gets the default scheme.
-    ///   - parameters: Values to pass with the call, which take precedence over values of the URL.
-    ///   - headers: Text for the infrastructure, separate from the parameters.
-    ///   - deadline: The time at which the sender stops waiting. After this time, the handler is not started,
-    ///     or is cancelled. Inside a handler, the deadline of the handler's message applies too.
-    ///   - timeout: The duration until the deadline, by the bus's clock. The earlier of deadline and timeout
-    ///     applies. A timeout that is not positive expires at once.
+    /// The parameters are those of ``route(_:parameters:headers:deadline:timeout:)``. The deadline also
+    /// applies to the handler, which is then not started or is cancelled.
+    ///
     /// - Throws: The reason why the message did not reach a mailbox: `noRoute`, `mailboxFull`,
     ///   `deadlineExceeded`, `cancelled` if the sender was cancelled while it waited, or `deadlock` if a
     ///   serial module would wait for a slot in its own full mailbox. The sender does not receive failures

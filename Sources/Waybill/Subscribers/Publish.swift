@@ -4,9 +4,7 @@ public import WaybillRouting
 extension MessageBus {
     /// Subscribes a closure to a pattern.
     ///
-    /// A pattern may have any number of subscribers.
-    ///
-    /// The closure runs on the bus's loop, like a handler that is a closure.
+    /// A pattern may have any number of subscribers. The closure runs on the bus's loop.
     ///
     /// - Parameters:
     ///   - pattern: The pattern of the URLs to subscribe to.
@@ -98,15 +96,9 @@ extension MessageBus {
     /// warning. A publication does not have a single reply, so the fragment of the URL is not a return URL.
     /// The subscribers may read the fragment.
     ///
-    /// - Parameters:
-    ///   - url: The URL to publish to. A URL without a scheme gets the default scheme.
-    ///   - parameters: Values to pass with the call, which take precedence over values of the URL. A value
-    ///     can have any `Sendable` type, including closures.
-    ///   - headers: Text for the infrastructure, separate from the parameters.
-    ///   - deadline: The time at which to stop waiting and to cancel the subscribers that have not finished.
-    ///     Inside a handler, the deadline of the handler's message applies too.
-    ///   - timeout: The duration to wait, by the bus's clock. The earlier of deadline and timeout applies. A
-    ///     timeout that is not positive expires at once.
+    /// The parameters are those of ``route(_:parameters:headers:deadline:timeout:)``. The deadline also
+    /// cancels the subscribers that have not finished.
+    ///
     /// - Returns: The number of subscribers that accepted the message.
     /// - Throws: `invalidURL`, `shutDown`, or `deadlineExceeded` if the deadline has passed before the
     ///   publication begins.
