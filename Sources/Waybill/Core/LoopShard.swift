@@ -30,7 +30,7 @@ final class LoopShard: Sendable {
     /// The value is atomic so that the compiler can check that the class is Sendable.
     private let lastID = Atomic<UInt64>(CorrelationID.newBlock())
 
-    init(eventLoop: EventLoop, registry: RouteRegistry, empty: RouteSnapshot, topics: Topics) {
+    init(eventLoop: EventLoop, registry: RouteRegistry, empty: Snapshot<Routes>, topics: Topics) {
         self.eventLoop = eventLoop
         self.loop = ObjectIdentifier(eventLoop)
         self.heldLoop = HeldEventLoop(eventLoop)
@@ -55,7 +55,7 @@ final class LoopShard: Sendable {
 extension LoopShard {
     /// The current routes; nil when the table has changed so recently that a lookup under the lock costs less
     /// than a copy.
-    var currentSnapshot: RouteSnapshot? { self.routes.current }
+    var currentSnapshot: Snapshot<Routes>? { self.routes.current }
 
     /// Releases the handlers that have been unregistered, even if no message is ever routed on this loop
     /// again.
@@ -123,7 +123,7 @@ struct BorrowedShard: Sendable {
 
     var isolation: LoopIsolation { self.with { $0.isolation } }
 
-    var currentSnapshot: RouteSnapshot? { self.with { $0.currentSnapshot } }
+    var currentSnapshot: Snapshot<Routes>? { self.with { $0.currentSnapshot } }
 
     var isCurrent: Bool { self.with { $0.isCurrent } }
 

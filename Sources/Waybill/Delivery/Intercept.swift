@@ -11,7 +11,7 @@ extension BusCore {
 
     @inline(never)
     private func chainOfAny(on shard: BorrowedShard?) -> MiddlewareChain? {
-        if let snapshot = shard?.currentSnapshot { snapshot.chain } else { self.registry.chain }
+        if let snapshot = shard?.currentSnapshot { snapshot.value.chain } else { self.registry.chain }
     }
 
     /// Adds a middleware; `scope` is a table with the pattern of the intercepted URLs, or nil for all URLs.

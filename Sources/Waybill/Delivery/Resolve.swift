@@ -29,7 +29,7 @@ extension BusCore {
             request.url,
             request.passed,
             on: shard.loop,
-            connections: snapshot.connections
+            connections: snapshot.value.connections
         )
     }
 

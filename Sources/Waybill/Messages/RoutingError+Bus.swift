@@ -20,5 +20,5 @@ extension Outcome {
 
 extension Handler {
     /// The type of the module that the handler belongs to; nil when the handler does not belong to a module.
-    var module: String? { self.routeDescription?.module ?? self.mailbox.module }
+    var module: String? { self.description?.route?.module ?? self.mailbox.module }
 }

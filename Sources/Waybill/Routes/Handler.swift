@@ -185,9 +185,6 @@ extension Handler {
 
     var pattern: String? { self.description?.pattern }
 
-    /// The description of the module's route, or nil when the handler has none.
-    var routeDescription: RouteDescription? { self.description?.route }
-
     /// Whether the handler receives publications instead of routed messages.
     var isSubscriber: Bool {
         if case .subscription = self.description { return true }

@@ -18,15 +18,6 @@ struct Routes: VersionedValue {
     func reach(_ url: String) -> Reach { self.table.reach(url, self.connections) }
 }
 
-/// The routes, connectors and middlewares of a bus at one moment.
-typealias RouteSnapshot = Snapshot<Routes>
-
-extension RouteSnapshot {
-    var connections: Connections { self.value.connections }
-
-    var chain: MiddlewareChain? { self.value.chain }
-}
-
 /// The routes of a bus, which its loops read without a lock.
 final class RouteRegistry: Sendable {
     /// Whether no middleware intercepts messages.

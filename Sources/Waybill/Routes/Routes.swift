@@ -118,10 +118,9 @@ public struct RouteDescription: Sendable, Hashable {
         public var isRequired: Bool {
             if self.defaultValue != nil { return false }
             if let type = self.valueType { return !Parameters.hasAbsentValue(type) }
-            return !self.isOptional && !self.isArray
+            let isOptional = self.type.hasSuffix("?") || self.type.hasPrefix("Optional<")
+            return !isOptional && !self.isArray
         }
-
-        private var isOptional: Bool { self.type.hasSuffix("?") || self.type.hasPrefix("Optional<") }
 
         /// Whether the text of the type is an array type.
         ///
@@ -240,12 +239,8 @@ extension RouteDescription {
     func throwing(_ type: any Error.Type) -> Self {
         guard let type = type as? any ModuleError.Type else { return self }
         var description = self
-        description.failures = Self.failures(of: type)
+        description.failures = type.examples.map { Failure($0) }
         return description
-    }
-
-    private static func failures<Declared: ModuleError>(of type: Declared.Type) -> [Failure] {
-        type.examples.map { Failure($0) }
     }
 }
 

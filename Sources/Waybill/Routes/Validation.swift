@@ -138,9 +138,7 @@ extension BusCore {
         }
         return problems
     }
-}
 
-extension BusCore {
     /// Returns the problems with the registered services and with the services that the program needs.
     func problemsWithServices(_ needed: [any Any.Type]) -> [RoutingError] {
         let (problems, urls) = self.services.withLock { register in

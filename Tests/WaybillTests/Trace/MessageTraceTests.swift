@@ -97,7 +97,7 @@ struct MessageTraceTests {
         let shard = try #require(bus.core.primaryShard as LoopShard?)
         let isPlain = try await Probe(eventLoop: bus.eventLoop).run {
             _ = try await bus.route("app://a", as: Int.self)
-            return shard.currentSnapshot.map { $0.chain == nil }
+            return shard.currentSnapshot.map { $0.value.chain == nil }
         }
         #expect(isPlain == true)
     }
