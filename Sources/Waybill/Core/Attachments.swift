@@ -12,9 +12,7 @@ package final class Attachments: Sendable {
         self.values.withLock { $0?[ObjectIdentifier(type)] } as? Value
     }
 
-    /// Returns the value of a type.
-    ///
-    /// If the type has no value, this method sets the given value first, unless the bus has ended.
+    /// Returns the value of a type, or returns the given value and sets it, unless the bus has ended.
     package func value<Value: Sendable>(of type: Value.Type, orSet value: @autoclosure () -> Value) -> Value {
         self.values.withLock { values in
             if let present = values?[ObjectIdentifier(type)] as? Value { return present }
@@ -33,8 +31,6 @@ package final class Attachments: Sendable {
 }
 
 extension MessageBus {
-    /// The values that other products attach to the bus.
-    ///
-    /// The object does not retain the bus.
+    /// The values that other products attach to the bus, in an object that does not retain the bus.
     package var attachments: Attachments { self.core.attachments }
 }

@@ -41,9 +41,7 @@ public final class MessageBus: Sendable {
         self.init(eventLoops: [eventLoop], configuration: configuration)
     }
 
-    /// Creates a bus on several event loops.
-    ///
-    /// The bus routes on each of these loops without a lock.
+    /// Creates a bus on several event loops, on each of which it routes without a lock.
     ///
     /// - Parameters:
     ///   - eventLoops: The loops, at least one. Handlers that are closures run on the first loop.
@@ -82,9 +80,8 @@ extension MessageBus {
         /// The scheme of URLs and patterns without a scheme; "app" by default.
         public var defaultScheme: String
 
-        /// The rules by which URLs are read and matched.
-        ///
-        /// The default is ``/WaybillRouting/RoutingConventions/waybill``.
+        /// The rules by which URLs are read and matched; ``/WaybillRouting/RoutingConventions/waybill`` by
+        /// default.
         public var conventions: RoutingConventions
 
         /// The limits of URLs, for example their length.
@@ -101,14 +98,10 @@ extension MessageBus {
         /// A message that handlers forward more often fails with `hopLimitExceeded`.
         public var hopLimit: Int
 
-        /// The logger for dead letters, which are failures that no caller receives.
-        ///
-        /// The bus logs dead letters as warnings.
+        /// The logger for dead letters, which are failures that no caller receives, as warnings.
         public var logger: Logger
 
         /// Creates a configuration.
-        ///
-        /// Each property has a default.
         public init(
             defaultScheme: String = "app",
             conventions: RoutingConventions = .waybill,
@@ -151,9 +144,7 @@ extension MessageBus.Configuration {
         )
     }
 
-    /// Parses a pattern that a peer sent.
-    ///
-    /// The pattern has a smaller budget, and long runs of combining marks fail.
+    /// Parses a pattern that a peer sent, with a smaller budget and without long runs of combining marks.
     package func peerPattern(_ text: String) throws(RoutingError) -> RoutePattern {
         guard CombiningMarks.areFew(in: text) else {
             throw RoutingError(.invalidPattern, url: text, message: CombiningMarks.excess)

@@ -122,22 +122,18 @@ struct DeliveryContext: Sendable {
     }
 }
 
-/// An object that describes a context.
+/// An object that describes a ``DeliveryContext``, whose properties have the same meaning.
 protocol ContextSource: AnyObject, Sendable {
     var hops: Int { get }
     var expiry: Deadline { get }
-    /// The ID of the message; nil in the handler for URLs that no pattern matches.
     var message: CorrelationID? { get }
     /// The exchange of the handler that runs the code, or else of the nearest handler that waits for the
     /// code; nil when there is no such handler.
     var counted: Exchange? { get }
-    /// The context of the handler that waits for the message, or nil when no handler does.
     var caller: DeliveryContext? { get }
     /// The number of the task that runs the code, from ``CurrentTask``; a number of no task when no code
     /// runs.
     var task: UInt { get }
-
-    /// Records that the code has ended.
     func endRunning()
 }
 

@@ -117,10 +117,7 @@ extension Exchange {
             return nil
         }
 
-        /// Takes the progress reply that the caller answers, or returns nil when the handler no longer waits.
-        ///
-        /// If `answer` is not nil, returns nil also when the reader has received a later progress reply than
-        /// the progress reply with this continuation.
+        /// Takes the progress reply that ``Exchange/answer(_:to:)`` answers, or returns nil.
         mutating func answer(to answer: Answer?) -> Progress? {
             if let answer, self.suspension.seen?.answer !== answer { return nil }
             return self.suspension.seen.take()
@@ -147,7 +144,7 @@ extension Exchange {
             return true
         }
 
-        /// Records that the handler begins, or returns false when the exchange is over.
+        /// The decision of ``Exchange/begin()``.
         mutating func begin() -> Bool {
             self.suspension.queued = nil
             return !self.isOver

@@ -159,8 +159,7 @@ extension Mailbox {
 
 // Messages that a caller awaits.
 extension Mailbox {
-    /// Whether a message may be handled immediately: the calling thread runs the loop, and no other message
-    /// is waiting or in progress.
+    /// Whether the calling thread runs the loop, and no other message is waiting or in progress.
     @inline(__always)
     nonisolated var isClear: Bool { self.heldLoop.isInEventLoop && !self.isOccupied }
 

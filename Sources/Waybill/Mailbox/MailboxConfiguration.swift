@@ -10,9 +10,7 @@ public import WaybillRouting
 public struct MailboxConfiguration: Sendable, Hashable {
     /// The policy for a message that arrives when the mailbox is full.
     public enum Overflow: Sendable, Hashable {
-        /// The message fails with `mailboxFull`.
-        ///
-        /// This is the default.
+        /// The message fails with `mailboxFull`, by default.
         case fail
         /// The sender is suspended until the message has a slot.
         ///
@@ -43,7 +41,7 @@ public struct MailboxConfiguration: Sendable, Hashable {
     /// forever for the module's current message. The message therefore fails with `deadlock`.
     public var isSerial: Bool
 
-    /// Creates a configuration from arguments that all have defaults.
+    /// Creates a configuration.
     public init(limit: Int? = nil, whenFull: Overflow = .fail, isSerial: Bool = false) {
         self.limit = limit
         self.whenFull = whenFull
@@ -52,8 +50,7 @@ public struct MailboxConfiguration: Sendable, Hashable {
 }
 
 extension MessageBus {
-    /// Configures the mailbox of a module: its limit, its policy when full, and whether messages may
-    /// interleave.
+    /// Configures the mailbox of a module.
     ///
     /// A module without this configuration has a mailbox with the bus's limit, and messages beyond the limit
     /// fail. The bus holds the module from this call until the module's last handler is unregistered.
@@ -80,12 +77,8 @@ extension MessageBus {
             return mailboxes.join(mailbox, of: module)
         }
         guard isFirst else {
-            throw RoutingError(
-                .conflict,
-                url: "",
-                message:
-                    "configure the mailbox of \(type(of: module)) before its handlers are registered"
-            )
+            let message = "configure the mailbox of \(type(of: module)) before its handlers are registered"
+            throw RoutingError(.conflict, url: "", message: message)
         }
     }
 

@@ -9,9 +9,7 @@ final class Handler: Sendable {
     /// The code, if it cannot suspend.
     @usableFromInline let immediate: (any ImmediateCode)?
 
-    /// Whether the code belongs to a connector.
-    ///
-    /// Callers receive a connector's errors about their messages unchanged.
+    /// Whether the code belongs to a connector, whose errors callers receive unchanged.
     let isConnector: Bool
 
     /// The loop that runs the code.

@@ -28,8 +28,7 @@ final class InstanceGroup: Sendable {
         on loop: ObjectIdentifier?
     ) -> ResolvedRoute {
         let parameters = self.configured?.applied(to: parameters, self.members[0].core) ?? parameters
-        let member = self.member(on: loop, parameters, passed)
-        return (.handler(member), parameters)
+        return (.handler(self.member(on: loop, parameters, passed)), parameters)
     }
 
     private func member(

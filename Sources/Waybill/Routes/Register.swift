@@ -5,9 +5,8 @@ public import WaybillRouting
 extension MessageBus {
     /// Registers a closure that cannot suspend.
     ///
-    /// The closure runs on the bus's loop. The bus calls the closure in place, because the closure cannot
-    /// suspend. This is the fastest kind of handler. The closure must not block, because it would block all
-    /// other work on the loop.
+    /// The bus calls the closure in place on its loop, which is the fastest kind of handler. The closure must
+    /// not block, because it would block all other work on the loop.
     ///
     /// A message from another thread waits in the mailbox. The wait ends early when the caller is cancelled,
     /// when the handler is unregistered, or when the loop or the bus is shut down. The bus then does not call

@@ -1,13 +1,11 @@
 /// The registration of a handler, a connector, a service, a subscriber, a middleware, or an exposed or shared
 /// pattern.
 ///
-/// Keep the registration if you want to cancel it later. If you drop the registration, its entry stays
-/// registered.
+/// If you drop the registration, its entry stays registered.
 public struct Registration: Sendable {
-    /// The registration as text.
+    /// A pattern, the scheme of a connector followed by a colon, or the name of a service's protocol.
     ///
-    /// The text is a pattern, the scheme of a connector followed by a colon, or the name of a service's
-    /// protocol. The text of a middleware that intercepts all messages is `**`.
+    /// The pattern of a middleware that intercepts all messages is `**`.
     public let pattern: String
 
     /// Removes the entry; has no effect if the entry does not exist.

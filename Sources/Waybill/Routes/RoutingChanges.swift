@@ -19,12 +19,11 @@ extension MessageBus {
 
     /// The scheme of URLs and patterns that do not name a scheme.
     ///
-    /// The initial value is the default scheme of the configuration.
-    ///
-    /// A new value applies to later messages, registrations and subscriptions, from any thread. Existing
-    /// registrations keep their scheme: a pattern without a scheme keeps the scheme that was the default when
-    /// the pattern was registered. Setting this property takes as long as registering all routes again. The
-    /// bus ignores a value that is not a valid scheme.
+    /// The initial value is the default scheme of the configuration. A new value applies to later messages,
+    /// registrations and subscriptions, from any thread. Existing registrations keep their scheme: a pattern
+    /// without a scheme keeps the scheme that was the default when the pattern was registered. Setting this
+    /// property takes as long as registering all routes again. The bus ignores a value that is not a valid
+    /// scheme.
     public var defaultScheme: String {
         get { self.core.currentConfiguration.defaultScheme }
         set {

@@ -3,9 +3,7 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension MessageBus {
-    /// Sets the handler for URLs that no pattern matches.
-    ///
-    /// This handler is called the uncaught handler. It replaces an earlier uncaught handler.
+    /// Sets the handler for URLs that no pattern matches (the uncaught handler), or replaces it.
     ///
     /// The caller of ``route(_:parameters:headers:deadline:timeout:)`` still receives the error. Without an
     /// uncaught handler, an unmatched message that no caller awaits is logged as a warning.
@@ -14,9 +12,8 @@ extension MessageBus {
     /// beginning of the URL, the message also has the values that this pattern extracts.
     ///
     /// ``shutDown(drainingUntil:)`` waits for calls of the handler as it waits for messages. When the time
-    /// for the shutdown is over, the bus drops and logs the calls that have not begun.
-    ///
-    /// A bus that has been shut down ignores the handler.
+    /// for the shutdown is over, the bus drops and logs the calls that have not begun. A bus that has been
+    /// shut down ignores the handler.
     ///
     /// - Parameters:
     ///   - includingPublished: Whether the handler also receives publications without a subscriber. A
@@ -34,7 +31,6 @@ extension MessageBus {
     }
 }
 
-/// The handler for URLs that no pattern matches.
 struct UncaughtHandler: Sendable {
     let includesPublished: Bool
     let body: @Sendable (Message) -> Void

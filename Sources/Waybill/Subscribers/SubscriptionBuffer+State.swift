@@ -32,9 +32,7 @@ package final class SubscriptionMemory: Sendable {
     }
 }
 
-/// The state of a buffer.
-///
-/// The state decides about each message, and ``SubscriptionBuffer`` performs the decision.
+/// The state of a buffer: it decides about each message, and ``SubscriptionBuffer`` performs the decision.
 struct SubscriptionBufferState {
     let limit: Int
     let whenFull: MailboxConfiguration.Overflow
@@ -116,9 +114,7 @@ struct SubscriptionBufferState {
         return .message(message, queued)
     }
 
-    /// Returns the number of messages before the last taken message that the reader has missed.
-    ///
-    /// Each missed message is returned once.
+    /// Takes the number of messages before the last taken message that the reader has missed.
     mutating func takeMissed() -> Int {
         defer { self.missed = 0 }
         return self.missed

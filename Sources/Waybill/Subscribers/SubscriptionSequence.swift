@@ -10,9 +10,7 @@ internal import WaybillRouting
 /// Iterate over a sequence only once. Several loops would each receive only some of the messages, and the
 /// first loop that ends would end the subscription for all loops.
 public struct SubscriptionSequence: AsyncSequence, Sendable {
-    /// The sequence cannot fail.
-    ///
-    /// A subscription can only end.
+    /// The type `Never`, because a subscription can only end.
     public typealias Failure = Never
 
     private let owner: SubscriptionReader
@@ -24,14 +22,10 @@ public struct SubscriptionSequence: AsyncSequence, Sendable {
     /// The pattern of the subscription.
     public var pattern: String { self.owner.subscription.pattern }
 
-    /// Ends the subscription.
-    ///
-    /// A second call has no effect.
+    /// Ends the subscription, unless the subscription has ended already.
     public func cancel() { self.owner.subscription.cancel() }
 
-    /// Returns the number of messages that were dropped before the last message that the loop has read.
-    ///
-    /// Each dropped message is returned once.
+    /// Takes the number of messages that were dropped before the last message that the loop has read.
     package func takeMissed() -> Int { self.owner.buffer.takeMissed() }
 
     /// Returns an iterator, which reads the messages of the subscription.
