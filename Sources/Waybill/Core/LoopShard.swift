@@ -117,8 +117,6 @@ struct BorrowedShard: Sendable {
     /// The shard as a counted reference.
     var retained: LoopShard { self.with { $0 } }
 
-    var eventLoop: EventLoop { self.with { $0.eventLoop } }
-
     var loop: ObjectIdentifier { self.with { $0.loop } }
 
     var isolation: LoopIsolation { self.with { $0.isolation } }

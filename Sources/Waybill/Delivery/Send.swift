@@ -68,13 +68,8 @@ extension BusCore {
         } else {
             await handler.mailbox.makeRoom()
         }
-        let envelope = self.envelope(
-            request,
-            ticket: ticket,
-            to: target,
-            parameters: parameters,
-            by: self.registry.chain
-        )
+        let chain = self.registry.chain
+        let envelope = self.envelope(request, ticket: ticket, to: target, parameters: parameters, by: chain)
         if let error = handler.mailbox.post(envelope, for: .caller, hasSlot: waitsForSlot) {
             await self.yieldThread()
             throw error

@@ -103,12 +103,8 @@ extension MessageBus {
         fileID: String,
         line: Int
     ) throws(RoutingError) -> Registration {
-        try self.core.register(
-            Handler(code, of: module, core: self.core),
-            pattern,
-            fileID: fileID,
-            line: line
-        )
+        let handler = Handler(code, of: module, core: self.core)
+        return try self.core.register(handler, pattern, fileID: fileID, line: line)
     }
 
     // The overload is disfavored, because the compiler could otherwise interpret a trailing closure as the

@@ -152,9 +152,7 @@ extension BusCore {
 /// A published message, and the progress of its delivery to the subscribers.
 struct Publication: Sendable {
     let request: Request
-    /// Whether a peer publishes the message.
-    ///
-    /// Values that a peer passes cannot replace values of the path.
+    /// Whether a peer publishes the message, whose values cannot replace values of the path.
     let isExternal: Bool
     let matched: MatchedSubscribers
 

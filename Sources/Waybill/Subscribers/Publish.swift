@@ -51,10 +51,8 @@ extension MessageBus {
         on module: Module,
         _ handler: @escaping @Sendable (isolated Module, Message) async throws -> Void
     ) throws(RoutingError) -> Registration {
-        try self.core.subscribe(
-            Handler(.suspending(ActorCode(module, handler)), of: module, core: self.core),
-            to: pattern
-        )
+        let code = ActorCode(module, handler)
+        return try self.core.subscribe(Handler(.suspending(code), of: module, core: self.core), to: pattern)
     }
 
     /// Subscribes to a pattern, and returns the published messages as a sequence.
@@ -139,12 +137,10 @@ extension BusCore {
         if let handler = subscriber.handler {
             self.mailboxes.withLock { $0.releaseModule(of: handler.mailbox) }
         }
-        return Registration(pattern: pattern.text) { self.unsubscribe(id) }
-    }
-
-    func unsubscribe(_ id: Topics.SubscriberID) {
-        guard let subscriber = self.topics.unsubscribe(id) else { return }
-        subscriber.retire(with: RoutingError.unregistered)
-        self.forget()
+        return Registration(pattern: pattern.text) {
+            guard let subscriber = self.topics.unsubscribe(id) else { return }
+            subscriber.retire(with: RoutingError.unregistered)
+            self.forget()
+        }
     }
 }

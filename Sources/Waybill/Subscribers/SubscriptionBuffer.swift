@@ -140,7 +140,7 @@ extension BusCore {
         let url = message.parameters.url
         var watch: DeadlineWatch?
         if message.expiry.exists {
-            watch = DeadlineWatch(message.expiry, by: self.time, on: self.currentShard?.eventLoop) {
+            watch = DeadlineWatch(message.expiry, by: self.time, on: .current) {
                 queued.giveUp(.deadlineExceeded(url: url))
             }
         }

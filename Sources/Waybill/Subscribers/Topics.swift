@@ -15,10 +15,7 @@ final class Topics: Sendable {
     }
 
     /// The topic and the ID by which the index finds a subscriber.
-    struct SubscriberID: Sendable {
-        let topic: Int
-        let id: Int
-    }
+    typealias SubscriberID = (topic: Int, id: Int)
 
     /// Adds a subscriber to a pattern, or returns nil when the bus accepts no more subscribers.
     func subscribe(
@@ -28,16 +25,13 @@ final class Topics: Sendable {
     ) throws(RoutingError) -> SubscriberID? {
         try self.versions.change { content throws(RoutingError) in
             guard !content.isClosed else { return nil }
-            let topic: Int
-            if let number = content.numbers[pattern] {
-                topic = number
-            } else {
-                topic = try content.table.insert(pattern, makeTable: makeTable)
-                content.numbers[pattern] = topic
-            }
+            let known = content.numbers[pattern]
+            let topic =
+                if let known { known } else { try content.table.insert(pattern, makeTable: makeTable) }
+            content.numbers[pattern] = topic
             content.lastID += 1
             content.table.insert(subscriber, id: content.lastID, to: topic)
-            return SubscriberID(topic: topic, id: content.lastID)
+            return (topic, content.lastID)
         }
     }
 
