@@ -182,12 +182,9 @@ extension MessageBus {
     /// task that it creates with `Task { }`, so the set is empty in that task.
     package static var waitingMessages: Set<CorrelationID> { DeliveryContext.waiting?.messages ?? [] }
 
-    /// Runs code as the handler of a message, with the isolation of the caller.
+    /// Runs code as the handler of a message whose ID the code receives, with the isolation of the caller.
     ///
     /// Within the code, ``waitingMessages`` contains the ID of the message.
-    ///
-    /// - Parameter body: A closure that receives the ID of the message.
-    /// - Returns: The result of `body`.
     package nonisolated(nonsending) func withMessageID<Result>(
         _ body: (CorrelationID) async throws -> Result
     ) async rethrows -> Result {

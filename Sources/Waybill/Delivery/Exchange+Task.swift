@@ -176,13 +176,12 @@ extension Exchange {
         let outcome = await DeliveryContext.local.withValue(self.beginRunning().inherited) {
             // The closure is isolated to the actor because it captures the parameter.
             _ = isolation
-            return await work.outcome()
+            return switch work.code {
+            case .handler(let handler): await handler.run(work.message)
+            case .middlewares(let interception): await interception.outcome()
+            }
         }
         self.endRunning()
-        await self.finish(outcome, of: work)
-    }
-
-    private nonisolated(nonsending) func finish(_ outcome: Outcome, of work: TaskWork) async {
         // A serial module handles its next message only after all attempts have ended, including the attempts
         // that a middleware has abandoned.
         let attempts = work.endsTurn ? work.interception?.unfinishedAttempts : nil
@@ -191,14 +190,5 @@ extension Exchange {
         guard let attempts else { return }
         await attempts.waitForEnd()
         work.handler?.mailbox.endTurn()
-    }
-}
-
-extension TaskWork {
-    fileprivate nonisolated(nonsending) func outcome() async -> Outcome {
-        switch self.code {
-        case .handler(let handler): await handler.run(self.message)
-        case .middlewares(let interception): await interception.outcome()
-        }
     }
 }
