@@ -25,9 +25,7 @@ final class LoopShard: Sendable {
     /// returns.
     let handled: LoopLocal<HandledMessage?>
 
-    /// The latest message ID, which only the loop's thread writes.
-    ///
-    /// The value is atomic so that the compiler can check that the class is Sendable.
+    /// The latest message ID, which only the loop's thread writes; atomic, so that the class is Sendable.
     private let lastID = Atomic<UInt64>(CorrelationID.newBlock())
 
     init(eventLoop: EventLoop, registry: RouteRegistry, empty: Snapshot<Routes>, topics: Topics) {
@@ -125,7 +123,6 @@ struct BorrowedShard: Sendable {
 
     var isCurrent: Bool { self.with { $0.isCurrent } }
 
-    /// The message whose handler is being called in place, below the calling code on the stack, or nil.
     var handledMessage: HandledMessage? { self.with { $0.handled.load() } }
 
     /// Counts a message as sent, and returns its ID.

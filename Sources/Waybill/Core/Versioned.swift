@@ -23,8 +23,6 @@ final class Versioned<Value: VersionedValue>: Sendable {
     let generation = Atomic<Int>(0)
     private let state: Locked<State>
 
-    /// The number of entries that one read under the lock justifies to copy.
-    ///
     /// A value is copied when its reads, times this number, exceed its number of entries.
     private static var entriesPerRead: Int { 256 }
 

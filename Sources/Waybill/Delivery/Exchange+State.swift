@@ -10,16 +10,10 @@ extension Exchange {
         var isOver: Bool { self.message == nil }
         /// Whether the outcome has been read.
         private(set) var isRead = false
-        /// The obligation to settle the message; nil after the outcome is decided.
+        // The next three properties are nil after the outcome is decided. A task that the handler has started
+        // may retain the exchange for longer, and must retain neither the handler nor the caller's values.
         private var ticket: MessageTicket?
-        /// The handler; nil after the outcome is decided.
-        ///
-        /// A task that outlives the handler's registration retains the exchange, and must not retain the
-        /// handler.
         private var handler: Handler?
-        /// The message; nil after the outcome is decided.
-        ///
-        /// Each task that the handler starts retains the exchange, and must not retain the caller's values.
         private var message: Message?
         /// The outcome, from the time when it is counted until a reader takes it.
         ///

@@ -47,9 +47,7 @@ final class Interception: Sendable {
     let core: BusCore
     /// The deadline that a timer already watches.
     private let deadline: Deadline
-    /// Whether it was the message's turn in the mailbox before the first middleware began.
-    ///
-    /// This is always the case for a message that no caller awaits.
+    /// Whether it was the message's turn before the first middleware began, as for each sent message.
     private let hasWaited: Bool
     /// Whether the message has its own task, which is cancelled when the message has its outcome.
     private let hasOwnTask: Bool
@@ -185,10 +183,7 @@ extension Interception {
 }
 
 extension Interception {
-    /// The tasks of all attempts to deliver one message.
-    ///
-    /// A middleware may stop waiting for an attempt. The serial module handles its next message only after
-    /// all attempts have ended.
+    /// The tasks of all attempts to deliver one message, also of attempts that a middleware has abandoned.
     final class Attempts: Sendable {
         private let tasks = Locked<[HandlerTask]>([])
 

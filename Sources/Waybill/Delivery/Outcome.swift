@@ -1,8 +1,6 @@
 internal import WaybillRouting
 
-/// The outcome of a message: a reply or a failure.
-///
-/// Every message has exactly one outcome.
+/// The one outcome of a message: a reply or a failure.
 ///
 /// The type is not an enumeration, because reading the case of an enumeration copies its payload. Copying a
 /// value of unknown type takes longer than most handlers.

@@ -70,8 +70,7 @@ actor QueuedTask: SerialExecutor {
 
     /// Removes the message from the queue and rejects it, unless its handler has begun.
     ///
-    /// The message is possibly not in the queue yet. The code that enqueues the message and this method both
-    /// take the queue's lock. Either that code finds the flag, or this method finds the message.
+    /// The message is possibly not in the queue yet. ``Mailbox/enqueue(_:)`` then finds the flag.
     nonisolated func cancel() {
         self.hasBeenCancelled.store(true, ordering: .relaxed)
         self.handler.mailbox.remove(self)

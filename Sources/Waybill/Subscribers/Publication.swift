@@ -12,22 +12,21 @@ extension BusCore {
     ) async throws(RoutingError) -> Int {
         let request = request.inheriting(on: self.currentShard)
         await EventLoop.yieldIfDue()
-        let begun: Publication?
+        var acceptedCount = 0
         do throws(RoutingError) {
-            begun = try self.beginPublishing(request, isExternal: isExternal)
+            if var publication = try self.beginPublishing(request, isExternal: isExternal) {
+                let isDelivered = self.deliver(&publication)
+                if !isDelivered || publication.isAwaited { return await self.resume(publication) }
+                acceptedCount = publication.acceptedCount
+            }
         } catch {
             await self.yieldThread()
             throw error
         }
-        guard var publication = begun else {
-            await self.yieldThread()
-            return 0
-        }
-        if !self.deliver(&publication) || publication.isAwaited { return await self.resume(publication) }
         // Yield even if no subscriber suspends. Otherwise code that publishes in a loop would never release
         // its thread of the global pool.
         await self.yieldThread()
-        return publication.acceptedCount
+        return acceptedCount
     }
 
     /// Publishes a request to other nodes, and returns the publication to the subscribers of this process, or

@@ -68,13 +68,9 @@ struct TopicIndex: Sendable {
         for pattern in pattern.expansions {
             do throws(RoutingError) {
                 let shape = try self.shape(of: pattern, makeTable: makeTable)
-                self.shapes[shape.number]?.members.append(
-                    Member(
-                        topic: topic,
-                        names: self.tables[shape.table].captureNames(of: pattern),
-                        literals: pattern.literalCount
-                    )
-                )
+                let names = self.tables[shape.table].captureNames(of: pattern)
+                let member = Member(topic: topic, names: names, literals: pattern.literalCount)
+                self.shapes[shape.number]?.members.append(member)
                 self.topics[topic]?.shapes.append(shape.number)
             } catch {
                 self.removeTopic(topic)
@@ -89,7 +85,7 @@ struct TopicIndex: Sendable {
         return self.lastNumber
     }
 
-    /// Returns the number and the table of a pattern's shape, and adds the shape when no other pattern has it.
+    /// Returns the number and the table of a pattern's shape, and adds a shape that no other pattern has.
     private mutating func shape(
         of pattern: RoutePattern,
         makeTable: () -> RouteTable<Int>
