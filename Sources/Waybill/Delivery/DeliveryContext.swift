@@ -178,8 +178,7 @@ final class ContextRecord: ContextSource {
 extension MessageBus {
     /// The IDs of the messages whose handlers wait for the calling code to end.
     ///
-    /// Code that could wait for itself, and so never continue, checks this set. A handler does not wait for a
-    /// task that it creates with `Task { }`, so the set is empty in that task.
+    /// Code that could wait for itself, and so never continue, checks this set.
     package static var waitingMessages: Set<CorrelationID> { DeliveryContext.waiting?.messages ?? [] }
 
     /// Runs code as the handler of a message whose ID the code receives, with the isolation of the caller.

@@ -125,7 +125,6 @@ extension Exchange {
             return .keep
         }
 
-        /// Removes a progress reply, or returns false when it has been answered or removed.
         mutating func abandon(_ answer: Answer) -> Bool {
             if self.suspension.seen?.answer === answer {
                 self.suspension.seen = nil

@@ -159,10 +159,8 @@ extension MessageBus {
         }
     }
 
-    /// Sends a message that no caller awaits, like ``send(_:parameters:headers:)``, and throws the reason if
-    /// no mailbox accepted the message.
-    ///
-    /// The message is a dead letter also in that case.
+    /// Sends a message like ``send(_:parameters:headers:)``, and throws the reason if the message is a dead
+    /// letter already because no mailbox accepted it.
     package func trySend(_ url: String, parameters: [String: any Sendable]) throws(RoutingError) {
         let request = Request(url: url, parameters: parameters, headers: [:], by: self.core.time)
         if let error = self.core.send(request) { throw error }

@@ -98,8 +98,6 @@ struct MailboxQueue: ~Copyable, Sendable {
     }
 
     /// Enqueues a message that no caller awaits, or leaves it in the parameter when all slots are taken.
-    ///
-    /// `hasSlot` states whether the sender has already taken a slot.
     mutating func send(_ envelope: inout Envelope?, hasSlot: Bool = false) -> Effect {
         guard let effect = hasSlot ? Effect.none : self.makeRoom() else { return .rejected }
         guard let taken = envelope.take() else { return effect }
@@ -137,7 +135,6 @@ struct MailboxQueue: ~Copyable, Sendable {
         return entry
     }
 
-    /// Ends the turn of the message that a serial mailbox is handling.
     mutating func end() -> Effect {
         self.inProgress = nil
         return self.drain(after: .none)

@@ -91,8 +91,8 @@ public struct ModuleInstances: Sendable, Hashable {
     /// Returns a choice of one instance on each loop, where the value of a parameter selects the instance.
     ///
     /// All messages with the same value of the parameter are delivered to the same instance. Use this choice
-    /// for modules that keep state for each user, order or session. The state of one user is then in one
-    /// instance only. A message without the parameter is delivered to the first instance.
+    /// for modules that keep state for each user, order or session. A message without the parameter is
+    /// delivered to the first instance.
     ///
     /// - Parameter parameter: The name of the parameter, which may come from the path, the query or the call.
     /// - Returns: The choice.

@@ -62,8 +62,7 @@ extension MessageBus {
     /// }
     /// ```
     ///
-    /// The bus holds the actor while the code is registered. The overload for closures that cannot suspend
-    /// describes the parameters, the result and the errors.
+    /// The bus holds the actor while the code is registered.
     @inlinable
     @discardableResult
     public func register<Module: LoopBound, Value: Sendable>(

@@ -109,12 +109,9 @@ extension BusCore {
     func unreachablePatterns() -> [RoutingError] {
         self.registry.withTable { table in
             table.shadowed().map { route, rival, url in
-                RoutingError(
-                    .conflict,
-                    url: route.pattern.text,
-                    message:
-                        "no URL can reach this route: \(url), for example, is delivered to `\(rival.pattern)` (\(rival.fileID):\(rival.line))"
-                )
+                let message =
+                    "no URL can reach this route: \(url), for example, is delivered to `\(rival.pattern)` (\(rival.fileID):\(rival.line))"
+                return RoutingError(.conflict, url: route.pattern.text, message: message)
             }
         }
     }

@@ -56,7 +56,7 @@ struct RouteCounters: ~Copyable, Sendable {
     private let repliedInPlace = Atomic<Int>(0)
 
     private let inFlight = Atomic<Int>(0)
-    private let ended = OutcomeCounters()
+    let ended = OutcomeCounters()
 
     func begin() { self.inFlight.incrementShared() }
 
@@ -81,8 +81,6 @@ struct RouteCounters: ~Copyable, Sendable {
         self.ended.count(kind) { $0.incrementShared() }
         if isInFlight { self.inFlight.subtract(1, ordering: .releasing) }
     }
-
-    func countLateReply() { self.ended.lateReplies.incrementShared() }
 
     var statistics: BusStatistics {
         // Read the messages in flight first. A message that ends between the two reads is counted twice for a
@@ -133,7 +131,7 @@ extension BusCore {
 
     /// Counts a reply to a message that already had an outcome.
     func countLateReply(at handler: Handler?) {
-        handler?.counters.countLateReply()
+        handler?.counters.ended.lateReplies.incrementShared()
         self.statistics.shared.ended.lateReplies.incrementShared()
     }
 

@@ -15,7 +15,7 @@ final class SubscriptionBuffer: Sendable {
     private let pattern: String
     /// A closure that returns whether the buffer accepts messages to a URL; nil when the buffer accepts all
     /// messages.
-    private let accepts: (@Sendable (String) -> Bool)?
+    let accepts: (@Sendable (String) -> Bool)?
     let countsMemory: Bool
     private let state: Locked<SubscriptionBufferState>
 
@@ -35,8 +35,6 @@ final class SubscriptionBuffer: Sendable {
     }
 
     var isForPeer: Bool { self.accepts != nil }
-
-    func isFor(_ url: String) -> Bool { self.accepts?(url) ?? true }
 
     func offer(_ message: UnreadMessage) -> SubscriptionBufferState.Offer {
         let offer = self.state.withLock { $0.offer(message, to: self) }
@@ -101,7 +99,7 @@ extension BusCore {
         _ publication: inout Publication,
         on shard: BorrowedShard?
     ) {
-        guard buffer.isFor(message.parameters.url) else { return }
+        guard buffer.accepts?(message.parameters.url) ?? true else { return }
         let ticket = self.open(on: shard)
         message.id = ticket.id
         var offered = message

@@ -102,7 +102,6 @@ struct TopicIndex: Sendable {
         preconditionFailure("internal error: an empty table rejected a pattern")
     }
 
-    /// Sets the default scheme of URLs.
     mutating func setDefaultScheme(_ scheme: String) {
         for index in self.tables.indices { self.tables[index].defaultScheme = scheme }
     }
