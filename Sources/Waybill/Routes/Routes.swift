@@ -66,7 +66,6 @@ extension MessageBus {
 }
 
 extension BusCore {
-    /// The registered routes and their descriptions, in the order of registration.
     var describedRoutes: [(route: Route, description: RouteDescription)] {
         self.registry.withTable { table in
             table.entries.map { route, target in

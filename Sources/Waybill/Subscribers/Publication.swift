@@ -173,6 +173,5 @@ struct Publication: Sendable {
 
     var isDelivered: Bool { self.next == self.matched.subscribers.count }
 
-    /// Whether the publisher must wait for subscribers.
     var isAwaited: Bool { !self.exchanges.isEmpty || !self.queued.isEmpty }
 }

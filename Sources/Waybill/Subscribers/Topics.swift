@@ -46,9 +46,7 @@ final class Topics: Sendable {
         }
     }
 
-    /// Sets the default scheme of URLs.
-    ///
-    /// A pattern without a scheme keeps the default scheme that applied when the pattern was subscribed.
+    /// Sets the default scheme of URLs, but not of the patterns that are already subscribed.
     func setDefaultScheme(_ scheme: String) { self.versions.change { $0.table.setDefaultScheme(scheme) } }
 
     /// Removes and returns all subscribers, after which no subscriber can be added.
