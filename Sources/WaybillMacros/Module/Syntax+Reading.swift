@@ -62,12 +62,20 @@ extension String {
     /// The name for use in an expression, in backticks if the name is a keyword there.
     var asIdentifier: String { self.isValidSwiftIdentifier(for: .variableName) ? self : "`\(self)`" }
 
-    /// The name for use as an argument label.
+    /// The name for use as the label of an argument in a call, in backticks if it needs them there.
     ///
-    /// Few labels need backticks, and the compiler warns about backticks that are not needed.
-    var asLabel: String {
-        let name = self.withoutBackticks
-        return name.isValidSwiftIdentifier(for: .memberAccess) ? name : "`\(name)`"
+    /// Most keywords need no backticks there, and the compiler warns about backticks that are not needed.
+    var asArgumentLabel: String {
+        var parser = Parser("f(\(self): 0)")
+        let call = ExprSyntax.parse(from: &parser).as(FunctionCallExprSyntax.self)
+        let isPlain = call?.hasError == false && call?.arguments.first?.label?.text == self
+        return isPlain ? self : "`\(self)`"
+    }
+
+    /// The name for use as the label of a parameter in a declaration, in backticks if it needs them there.
+    var asParameterLabel: String {
+        // Without backticks, the compiler warns that it does not treat these keywords as specifiers.
+        ["let", "var"].contains(self) ? "`\(self)`" : self.asArgumentLabel
     }
 
     /// The text as a Swift string literal.

@@ -6,7 +6,7 @@ internal import SwiftSyntaxBuilder
 
 /// A validated parameter of a method that has the attribute `@Route` or belongs to a service.
 struct RouteParameter {
-    /// The label of the argument; nil if the argument has no label.
+    /// The label of the argument, without backticks; nil if the argument has no label.
     let label: String?
     /// The name inside the method, for use in an expression.
     let identifier: String
@@ -67,7 +67,7 @@ struct RouteParameter {
             return nil
         }
         guard Self.check(parameter, reporter) else { return nil }
-        self.label = parameter.firstName.text == "_" ? nil : parameter.firstName.text.asLabel
+        self.label = parameter.firstName.text == "_" ? nil : parameter.firstName.text.withoutBackticks
         self.identifier = identifier.withoutBackticks.asIdentifier
         self.type = ValueType.plain(parameter.type, in: owner)
         let attributes = parameter.type.as(AttributedTypeSyntax.self)?.attributes

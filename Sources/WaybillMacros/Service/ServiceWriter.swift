@@ -40,9 +40,10 @@ struct ServiceWriter {
         let lines = requirement.parameters.map(\.line)
         let list = "Waybill.ServiceArguments()\(lines.join(values))"
         let reply = self.reply(requirement).map { "reply: \($0)" } ?? "as: \(requirement.replyMetatype)"
-        // The compiler reports a value that is not `Sendable` at the call of `with` for this value.
+        // The compiler reports a value that is not `Sendable` at the call of `with` for this value. The name
+        // `self` may be a parameter, so the code does not use it.
         let body = lines.firstKnown.mapping(
-            "try await self.waybillMethods.call(\(index), \(list), \(reply))"
+            "try await waybillMethods.call(\(index), \(list), \(reply))"
         )
         let signature = requirement.function.signature.trimmedDescription
         return """
@@ -136,7 +137,7 @@ struct ServiceWriter {
         }
         if let reply = self.reply(requirement) { lines.append("reply: \(reply)") }
         let arguments = requirement.parameters.map { parameter in
-            let label = parameter.label.map { "\($0): " } ?? ""
+            let label = parameter.label.map { "\($0.asArgumentLabel): " } ?? ""
             let type = self.qualified(parameter.type, by: Self.provider).trimmedDescription
             return "\(label)message.argument(\(parameter.name.asLiteral)) as \(type)"
         }

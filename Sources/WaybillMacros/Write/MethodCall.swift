@@ -39,7 +39,7 @@ struct MethodCall {
         let isThrowing = self.function.mayThrow || self.parameters.contains(where: \.isValue)
         let isAsync = self.function.isAsync || self.isElsewhere
         let arguments = self.parameters.map { parameter in
-            (parameter.label.map { "\($0): " } ?? "") + self.value(of: parameter)
+            (parameter.label.map { "\($0.asArgumentLabel): " } ?? "") + self.value(of: parameter)
         }
         let list = arguments.isEmpty ? "" : "\n        \(arguments.joined(separator: ",\n        "))\n    "
         let effects = "\(isThrowing ? "try " : "")\(isAsync ? "await " : "")"

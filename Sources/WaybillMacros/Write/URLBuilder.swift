@@ -24,8 +24,8 @@ struct URLBuilder {
         }
 
         var text: String {
-            let isOne = self.label?.withoutBackticks == self.name
-            let names = isOne ? self.label ?? "" : "\(self.label ?? "_") \(self.identifier)"
+            let label = self.label?.asParameterLabel ?? "_"
+            let names = self.label == self.name ? label : "\(label) \(self.identifier)"
             return "\(names): \(self.type)" + (self.defaultValue.map { " = \($0)" } ?? "")
         }
     }

@@ -45,12 +45,12 @@ struct ServiceExpansionTests {
                     }
 
                     public nonisolated(nonsending) func time(in city: String, offset: Int?) async throws -> Date {
-                        try await self.waybillMethods.call(0, Waybill.ServiceArguments().with("city", city).with("offset", offset), reply: TimeServiceProxy.ReplyTypes.time.self)
+                        try await waybillMethods.call(0, Waybill.ServiceArguments().with("city", city).with("offset", offset), reply: TimeServiceProxy.ReplyTypes.time.self)
                     }
 
                     @discardableResult
                     public nonisolated(nonsending) func reset() async throws {
-                        try await self.waybillMethods.call(1, Waybill.ServiceArguments(), as: Void.self)
+                        try await waybillMethods.call(1, Waybill.ServiceArguments(), as: Void.self)
                     }
                 }
 

@@ -37,6 +37,26 @@ private actor Composed: NamedService & CountingService {
     func methods() -> [String] { self.services }
 }
 
+/// A service with a parameter that has the name of the instance.
+@Service("app://mirror")
+package protocol MirrorService: Sendable {
+    func length(self: String) async throws -> Int
+}
+
+/// A module whose argument labels are keywords or contain a space.
+@Module("app://labels")
+private actor Labels: MirrorService {
+    @Route func add(self: Int, init: Int, `inout`: Int, `let`: Int, `var`: Int) -> [Int] {
+        [`self`, `init`, `inout`, `let`, `var`]
+    }
+
+    @Route func put(for a: Int, `inout` b: Int, `var` c: Int, `in stock` d: Int) -> [Int] { [a, b, c, d] }
+
+    @Route("/read/:let/:inout") func read(_ message: Message) -> String { message.parameters.url }
+
+    func length(self: String) -> Int { `self`.count }
+}
+
 package enum Shop {}
 
 extension Shop {
@@ -62,6 +82,17 @@ struct UnusualDeclarationTests {
         let service = try bus.service((any NamedService).self)
         #expect(try await service.value().number == 7)
         #expect(try await service.add(Names.Provider(name: "a")) == "a")
+    }
+
+    @Test func `argument labels may be keywords and raw identifiers`() async throws {
+        let bus = MessageBus()
+        try await bus.install { Labels() }
+        let names = Labels.urls.add(self: 1, init: 2, `inout`: 3, let: 4, var: 5)
+        #expect(try await bus.route(names) == [1, 2, 3, 4, 5])
+        let labels = Labels.urls.put(for: 1, `inout`: 2, var: 3, `in stock`: 4)
+        #expect(try await bus.route(labels) == [1, 2, 3, 4])
+        #expect(try await bus.route(Labels.urls.read(let: "a", `inout`: "b")) == "app://labels/read/a/b")
+        #expect(try await bus.service((any MirrorService).self).length(self: "four") == 4)
     }
 
     @Test func `a module has the access level of its extension, and may have a method context`() async throws
