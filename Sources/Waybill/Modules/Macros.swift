@@ -19,7 +19,8 @@
 /// The macro generates the requirements of ``Module-protocol``, as a person would write them by hand:
 ///
 /// - `context`, unless the actor has a property `context` of type ``ModuleContext``. If `context` has another
-///   type, the generated property is called `moduleContext`.
+///   type, the generated property is called `moduleContext`. A `nonisolated` property `context` needs a type
+///   in its declaration, unless its initial value begins with the name ``ModuleContext``.
 /// - `url` and `routes`.
 /// - `urls`, which has a function for each route. The function makes a ``/WaybillRouting/TypedURL``, and the
 ///   compiler checks its parameters and its reply type.

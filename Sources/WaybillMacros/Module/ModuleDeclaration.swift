@@ -12,6 +12,7 @@ struct ModuleDeclaration {
     let url: String
     /// The access modifier of the generated declarations, with a trailing space.
     let access: String
+    let context: Context
 
     /// Creates a declaration, or reports the problem and returns nil when the declaration cannot be a module.
     init?(
@@ -27,9 +28,11 @@ struct ModuleDeclaration {
         self.actor = actor
         let isPlain = Self.checkPlain(actor, reporter: reporter, lexicalContext: lexicalContext)
         let url = Self.url(in: attribute, of: actor, reporter: reporter)
-        guard let url, isPlain else { return nil }
+        let context = Self.context(of: actor, reporter: reporter)
+        guard let url, let context, isPlain else { return nil }
         self.url = url
         self.access = Self.access(of: actor, in: lexicalContext)
+        self.context = context
     }
 
     var name: String { self.actor.name.text }
@@ -55,17 +58,52 @@ struct ModuleDeclaration {
         case taken
     }
 
-    /// Who declares the property `context`.
-    var context: Context {
-        let members = self.actor.memberBlock.members.map(\.decl)
-        let property = members.lazy.compactMap { $0.as(VariableDeclSyntax.self) }
-            .first { $0.names.contains("context") }
-        let isMethod = members.contains { member in
-            guard let method = member.as(FunctionDeclSyntax.self) else { return false }
+    /// Returns who declares the property `context`, or reports the problem and returns nil when the source
+    /// does not show it.
+    private static func context(of actor: ActorDeclSyntax, reporter: Reporter) -> Context? {
+        guard let member = actor.memberBlock.members.map(\.decl).first(where: self.usesContext) else {
+            return .written
+        }
+        if member.is(IfConfigDeclSyntax.self) {
+            reporter.report(
+                "`@Module` cannot see whether `context` is declared: move the declaration out of `#if`",
+                at: member
+            )
+            return nil
+        }
+        guard let property = member.as(VariableDeclSyntax.self),
+            let binding = property.bindings.first(where: { $0.pattern.names.contains("context") })
+        else { return .taken }
+        if let type = binding.typeAnnotation?.type {
+            let isContext = ["ModuleContext", "Waybill.ModuleContext"].contains(type.trimmedDescription)
+            return isContext ? .declared : .taken
+        }
+        let words = binding.initializer?.value.tokens(viewMode: .sourceAccurate).map(\.text) ?? []
+        if words.first == "ModuleContext" || words.starts(with: ["Waybill", ".", "ModuleContext"]) {
+            return .declared
+        }
+        // A `nonisolated` property is possibly the context of the module.
+        guard property.modifiers.contains(where: { $0.name.text == "nonisolated" }) else { return .taken }
+        reporter.report(
+            "write the type of `context`: `@Module` cannot see whether it is `ModuleContext`",
+            at: binding.pattern
+        )
+        return nil
+    }
+
+    /// Returns whether a member of an actor has the name of the generated property `context`.
+    private static func usesContext(_ member: DeclSyntax) -> Bool {
+        if let property = member.as(VariableDeclSyntax.self) {
+            return !property.isStatic && property.names.contains("context")
+        }
+        if let method = member.as(FunctionDeclSyntax.self) {
             return method.fullName == "context()" && !method.modifiers.contains { $0.name.text == "static" }
         }
-        guard let property else { return isMethod ? .taken : .written }
-        return property.bindings.trimmedDescription.contains("ModuleContext") ? .declared : .taken
+        let clauses = member.as(IfConfigDeclSyntax.self)?.clauses ?? []
+        return clauses.contains { clause in
+            clause.elements?.as(MemberBlockItemListSyntax.self)?.contains { self.usesContext($0.decl) }
+                ?? false
+        }
     }
 
     private static func url(

@@ -46,10 +46,14 @@ extension ExprSyntax {
 extension VariableDeclSyntax {
     var isStatic: Bool { self.modifiers.contains { $0.name.text == "static" } }
 
+    var names: [String] { self.bindings.flatMap(\.pattern.names) }
+}
+
+extension PatternSyntax {
+    /// The names that the pattern declares.
     var names: [String] {
-        self.bindings.compactMap {
-            $0.pattern.as(IdentifierPatternSyntax.self)?.identifier.text.withoutBackticks
-        }
+        if let name = self.as(IdentifierPatternSyntax.self) { return [name.identifier.text.withoutBackticks] }
+        return self.as(TuplePatternSyntax.self)?.elements.flatMap(\.pattern.names) ?? []
     }
 }
 

@@ -120,6 +120,24 @@ struct ModuleMisuseTests {
         )
     }
 
+    @Test(arguments: [
+        (
+            "nonisolated let context = makeContext()", 17,
+            "write the type of `context`: `@Module` cannot see whether it is `ModuleContext`"
+        ),
+        (
+            "#if DEBUG\nlet context = 5\n#endif", 1,
+            "`@Module` cannot see whether `context` is declared: move the declaration out of `#if`"
+        ),
+    ])
+    func `a property context that may be the module's context or not is an error`(
+        member: String,
+        column: Int,
+        message: String
+    ) {
+        expectMisuse(ofMember: member, [DiagnosticSpec(message: message, line: 3, column: column)])
+    }
+
     @Test
     func `two routes that match the same URLs are an error, unless no program has both`() {
         expectMisuse(

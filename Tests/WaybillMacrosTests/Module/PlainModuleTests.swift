@@ -7,7 +7,8 @@ struct PlainModuleTests {
     @Test(arguments: [
         ("nonisolated let context = ModuleContext.current", false),
         ("nonisolated let context: Waybill.ModuleContext", false), ("var context: [String: Any] = [:]", true),
-        ("let context = 5", true),
+        ("let context = 5", true), ("let context = UserModuleContext()", true),
+        ("nonisolated let context: [ModuleContext] = []", true), ("let (context, other) = (1, 2)", true),
     ])
     func `the actor keeps its property context if that has another type`(
         property: String,
