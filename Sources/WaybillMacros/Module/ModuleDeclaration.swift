@@ -97,7 +97,7 @@ struct ModuleDeclaration {
             return !property.isStatic && property.names.contains("context")
         }
         if let method = member.as(FunctionDeclSyntax.self) {
-            return method.fullName == "context()" && !method.modifiers.contains { $0.name.text == "static" }
+            return method.fullName == "context()" && !method.isStatic
         }
         let clauses = member.as(IfConfigDeclSyntax.self)?.clauses ?? []
         return clauses.contains { clause in

@@ -118,7 +118,12 @@ struct ModuleRoutes {
 
     private static func reservedName(_ declaration: DeclSyntax) -> TokenSyntax? {
         if let named = declaration.asProtocol((any NamedDeclSyntax).self) {
-            return named.name.text.withoutBackticks == "urls" ? named.name : nil
+            let name = named.name.text.withoutBackticks
+            if name == "urls" { return named.name }
+            // A method may have the name of a static property, unless it is static and has no parameters.
+            let function = declaration.as(FunctionDeclSyntax.self)
+            if let function, !function.isStatic || function.fullName != "\(name)()" { return nil }
+            return ["url", "routes"].contains(name) ? named.name : nil
         }
         guard let variable = declaration.as(VariableDeclSyntax.self) else { return nil }
         let names = variable.bindings.lazy.compactMap {

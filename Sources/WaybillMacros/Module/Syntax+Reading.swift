@@ -43,9 +43,11 @@ extension ExprSyntax {
     var literalText: String? { self.as(StringLiteralExprSyntax.self)?.representedLiteralValue }
 }
 
-extension VariableDeclSyntax {
+extension WithModifiersSyntax {
     var isStatic: Bool { self.modifiers.contains { $0.name.text == "static" } }
+}
 
+extension VariableDeclSyntax {
     var names: [String] { self.bindings.flatMap(\.pattern.names) }
 }
 

@@ -106,6 +106,8 @@ struct ModuleMisuseTests {
     @Test(arguments: [
         ("func urls() {}", "urls", 6), ("var urls = 1", "urls", 5), ("enum urls {}", "urls", 6),
         ("static let url = 1", "url", 12), ("static var routes = 1", "routes", 12),
+        ("static func url() {}", "url", 13), ("static func routes() {}", "routes", 13),
+        ("struct url {}", "url", 8), ("typealias routes = Int", "routes", 11),
     ])
     func `a member with the name of a generated one is an error`(member: String, name: String, column: Int) {
         expectMisuse(
@@ -136,6 +138,11 @@ struct ModuleMisuseTests {
         message: String
     ) {
         expectMisuse(ofMember: member, [DiagnosticSpec(message: message, line: 3, column: column)])
+    }
+
+    @Test(arguments: ["func url() {}", "static func url(of name: String) {}", "func routes() {}"])
+    func `a method that differs from a generated static property is not an error`(member: String) {
+        expectMisuse(ofMember: member, [])
     }
 
     @Test
