@@ -27,7 +27,7 @@ struct RouteParameter {
     var name: String { self.identifier.withoutBackticks }
 
     /// Whether the parameter is the message itself, and not a value in the message.
-    var isMessage: Bool { ["Message", "Waybill.Message"].contains(self.type.trimmedDescription) }
+    var isMessage: Bool { ValueType.isMessage(self.type) }
 
     /// Whether the parameter sends progress replies, and is not a value in the message.
     var isProgress: Bool {
@@ -70,6 +70,14 @@ struct RouteParameter {
         self.label = parameter.firstName.text == "_" ? nil : parameter.firstName.text.withoutBackticks
         self.identifier = identifier.withoutBackticks.asIdentifier
         self.type = ValueType.plain(parameter.type, in: owner)
+        guard !ValueType.isOptionalMessage(self.type) else {
+            reporter.report(
+                "the message is never nil, so its parameter cannot be an Optional",
+                at: parameter.type,
+                fix: .replace(parameter.type, with: "Message" as TypeSyntax, "write `Message`")
+            )
+            return nil
+        }
         let attributes = parameter.type.as(AttributedTypeSyntax.self)?.attributes
         self.isEscaping = attributes?.first(named: "escaping") != nil
         self.line = reporter.line(ofCrossing: parameter.type)

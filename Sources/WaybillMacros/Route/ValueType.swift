@@ -62,11 +62,26 @@ enum ValueType {
     }
 
     static func isOptional(_ type: TypeSyntax) -> Bool {
-        if type.is(OptionalTypeSyntax.self) { return true }
-        return type.as(IdentifierTypeSyntax.self).map {
-            $0.name.text == "Optional" && $0.genericArgumentClause != nil
+        self.wrapped(type) != nil
+    }
+
+    /// Returns the wrapped type of an Optional; nil if the type is not written as an Optional.
+    private static func wrapped(_ type: TypeSyntax) -> TypeSyntax? {
+        if let optional = type.as(OptionalTypeSyntax.self) { return optional.wrappedType }
+        guard let named = type.as(IdentifierTypeSyntax.self), named.name.text == "Optional" else {
+            return nil
         }
-            ?? false
+        return named.genericArgumentClause?.arguments.first?.argument.as(TypeSyntax.self)
+    }
+
+    static func isMessage(_ type: TypeSyntax) -> Bool {
+        if let inner = self.inParentheses(type) { return self.isMessage(inner) }
+        return ["Message", "Waybill.Message"].contains(type.trimmedDescription)
+    }
+
+    static func isOptionalMessage(_ type: TypeSyntax) -> Bool {
+        if let inner = self.inParentheses(type) { return self.isOptionalMessage(inner) }
+        return self.wrapped(type).map(self.isMessage) ?? false
     }
 
     /// Returns the type inside of parentheses; nil if the type is not in parentheses.

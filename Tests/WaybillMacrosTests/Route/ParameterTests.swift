@@ -89,14 +89,14 @@ struct ParameterTests {
                 @Module("app://a")
                 actor A {
                     @Route("/<int:page>/:in/**rest") func open(_ message: Message) {}
-                    @Route("/*/x") func unnamed(_ message: Message) {}
+                    @Route("/*/x") func unnamed(_ message: (Message)) {}
                     @Route func shown() {}
                 }
                 """#,
             is: #"""
                 actor A {
                     func open(_ message: Message) {}
-                    func unnamed(_ message: Message) {}
+                    func unnamed(_ message: (Message)) {}
                     func shown() {}
 
                     nonisolated let context = Waybill.ModuleContext.current

@@ -162,6 +162,20 @@ struct RouteMisuseTests {
             "remove `inout`"
         ),
         Fixed(
+            "@Route func x(message: Message?) {}",
+            "@Route func x(message: Message) {}",
+            24,
+            "the message is never nil, so its parameter cannot be an Optional",
+            "write `Message`"
+        ),
+        Fixed(
+            "@Route func x(message: Optional<Waybill.Message>) {}",
+            "@Route func x(message: Message) {}",
+            24,
+            "the message is never nil, so its parameter cannot be an Optional",
+            "write `Message`"
+        ),
+        Fixed(
             "@Route func x(y: Int...) {}",
             "@Route func x(y: [Int]) {}",
             21,
