@@ -35,9 +35,13 @@ struct RouteConflicts {
             return false
         }
         let isFree = (try? self.table.insert(method.pattern.text, 0)) != nil
-        if !isFree, let rival = self.entries.first(where: { Self.conflict($0, entry) })?.method {
+        if !isFree, let other = self.entries.first(where: { Self.conflict($0, entry) }) {
+            let rival = other.method
+            let areConditional = !branches.isEmpty && !other.branches.isEmpty && branches != other.branches
+            let hint = "; if no build contains both, write them in the `#if` and `#else` of one condition"
             self.reporter.report(
-                "`\(method.name)` matches the same URLs as `\(rival.name)`, whose pattern is \(rival.pattern.text)",
+                "`\(method.name)` matches the same URLs as `\(rival.name)`, "
+                    + "whose pattern is \(rival.pattern.text)\(areConditional ? hint : "")",
                 at: method.place,
                 notes: [Note(node: rival.place, message: Misuse("`\(rival.name)` is here"))]
             )
@@ -69,9 +73,11 @@ struct RouteConflicts {
     /// Returns whether two methods would have the same URL builder.
     ///
     /// A URL builder has no parameter for the message, so two methods that differ only in such parameters
-    /// have the same URL builder.
+    /// have the same URL builder. A pattern with unnamed parts has no URL builder.
     private static func haveOneBuilder(_ one: Entry, _ other: Entry) -> Bool {
-        guard one.method.name == other.method.name, !self.exclude(one, other) else { return false }
+        guard one.method.name == other.method.name, !self.exclude(one, other),
+            one.method.pattern.canBePrinted, other.method.pattern.canBePrinted
+        else { return false }
         return URLBuilder(one.method).signature == URLBuilder(other.method).signature
     }
 }

@@ -169,6 +169,40 @@ struct ModuleMisuseTests {
     }
 
     @Test
+    func `the error for two routes in different #if conditions mentions #else`() {
+        expectMisuse(
+            ofMember: """
+                #if DEBUG
+                @Route("/b") func one() {}
+                #endif
+                #if !DEBUG
+                @Route("/b") func two() {}
+                #endif
+                """,
+            [
+                DiagnosticSpec(
+                    message: "`two` matches the same URLs as `one`, whose pattern is app://a/b; if no build "
+                        + "contains both, write them in the `#if` and `#else` of one condition",
+                    line: 7,
+                    column: 8,
+                    notes: [NoteSpec(message: "`one` is here", line: 4, column: 8)]
+                )
+            ]
+        )
+    }
+
+    @Test
+    func `two methods without a typed URL may differ only in the label of the message`() {
+        expectMisuse(
+            ofMember: """
+                @Route("/a/*") func glob(a message: Message) {}
+                @Route("/b/*") func glob(b message: Message) {}
+                """,
+            []
+        )
+    }
+
+    @Test
     func `@Route inside of #if in the attributes of a method is an error`() {
         expectMisuse(
             ofMember: "#if DEBUG\n@Route(\"/b\")\n#endif\nfunc one() {}",
