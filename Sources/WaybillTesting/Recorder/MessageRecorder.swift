@@ -107,6 +107,8 @@ public final class MessageRecorder: Sendable {
     }
 
     /// Removes all recorded messages.
+    ///
+    /// The recorder does not record the later outcome of a removed message.
     public func clear() { self.log.clear() }
 
     /// Stops the recording.

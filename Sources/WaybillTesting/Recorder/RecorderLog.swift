@@ -5,7 +5,8 @@ internal import WaybillEventLoop
 final class RecorderLog: Sendable {
     private struct State {
         var messages: [RecordedMessage] = []
-        var places: [CorrelationID: Int] = [:]
+        /// The place of each message in `messages`; nil for a message that `clear` has removed.
+        var places: [CorrelationID: Int?] = [:]
         var waiters: [Int: AsyncStream<Void>.Continuation] = [:]
         var lastWaiter = 0
 
@@ -21,9 +22,10 @@ final class RecorderLog: Sendable {
 
     func add(_ event: MessageTrace.Event) {
         self.change { state in
-            let place = state.places[event.message.id]
+            let known = state.places[event.message.id]
+            let place = known ?? nil
             switch event.kind {
-            case .message where place == nil:
+            case .message where known == nil:
                 state.add(
                     RecordedMessage(
                         id: event.message.id,
@@ -45,8 +47,9 @@ final class RecorderLog: Sendable {
     /// If the recorder has already recorded the message's failure, the dead letter changes nothing.
     func add(_ letter: DeadLetter) {
         self.change { state in
-            if let place = state.places[letter.id] {
-                if !state.messages[place].hasEnded { state.messages[place].outcome = .failed(letter.error) }
+            if let known = state.places[letter.id] {
+                guard let place = known, !state.messages[place].hasEnded else { return }
+                state.messages[place].outcome = .failed(letter.error)
                 return
             }
             var message = RecordedMessage(
@@ -62,7 +65,8 @@ final class RecorderLog: Sendable {
 
     func clear() {
         _ = self.state.withLock { state in
-            state.places = [:]
+            // A removed message may end later, and its dead letter must not count as a new message.
+            state.places = state.places.mapValues { _ in nil }
             return Swift.exchange(&state.messages, with: [])
         }
     }

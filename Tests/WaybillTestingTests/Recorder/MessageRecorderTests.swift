@@ -130,6 +130,23 @@ struct MessageRecorderTests {
         #expect(throws: RoutingError.self) { try self.recorder.messages(to: "app://%FF") }
     }
 
+    @Test func `the message recorder ignores the dead letter of a message that it has cleared`() async throws
+    {
+        let (finished, finish) = AsyncStream.makeStream(of: Void.self)
+        try self.bus.register("app://slow") { _ in
+            for await _ in finished {}
+            throw RoutingError.refused("closed")
+        }
+        // The recorder has observed a dead letter before this later observer receives it.
+        var letters = self.bus.deadLetters.makeAsyncIterator()
+        self.bus.send("app://slow")
+        try await self.recorder.wait(for: "app://slow", until: .sent)
+        self.recorder.clear()
+        finish.finish()
+        #expect(await letters.next()?.url == "app://slow")
+        #expect(self.recorder.messages.isEmpty)
+    }
+
     @Test func `the message recorder can be cleared and stopped`() async throws {
         try self.bus.stub("app://user", .value(1))
         try await self.bus.route("app://user")
