@@ -72,7 +72,7 @@ struct RouteDirectory: Sendable {
     }
 
     func suggestions(for url: String) -> [String] {
-        self.table.isEmpty ? [] : self.table.explain(url).nearest
+        self.table.isEmpty ? [] : self.table.nearest(to: url)
     }
 
     mutating func hasSubscribers(of url: String) -> Bool { self.topics.contains(url) }

@@ -44,6 +44,14 @@ extension RouteTable {
     /// The method calls no handler.
     public func explain(_ url: String) -> Explanation { self.frozen.explain(url) }
 
+    /// Returns the patterns that are most similar to a URL that matches no pattern.
+    ///
+    /// The most similar pattern is first.
+    package func nearest(to url: String) -> [String] {
+        guard let address = try? Address(url, self.trie.rules) else { return [] }
+        return Suggestions(self.trie, address).nearest
+    }
+
     /// Returns the error for an address that matches no pattern.
     ///
     /// The message of the error contains the most similar routes.

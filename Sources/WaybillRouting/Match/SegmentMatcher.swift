@@ -252,12 +252,21 @@ struct DecodedSegment {
 /// The matchers of a table, one for all segments that differ only in the names of their values.
 struct MatcherPool: Sendable {
     private(set) var all: [SegmentMatcher] = []
+    /// The regular expressions of the matchers before case folding, by their sources.
+    ///
+    /// Building an expression takes much longer than parsing the rest of a pattern. The parser therefore uses
+    /// these expressions when it reads a pattern of the table again.
+    private(set) var expressions: [ExactText: RegularExpression] = [:]
     private var numbers: [String: UInt32] = [:]
 
     func number(of shape: String) -> UInt32? { self.numbers[shape] }
 
-    mutating func number(of matcher: SegmentMatcher) -> UInt32 {
+    /// Returns the number of a matcher, and adds the matcher with its pieces when it is new.
+    mutating func number(of matcher: SegmentMatcher, _ pieces: [PatternPiece]) -> UInt32 {
         if let number = self.numbers[matcher.shape] { return number }
+        for case .value(_, .regex(let expression)) in pieces {
+            self.expressions[ExactText(expression.source)] = expression
+        }
         self.all.append(matcher)
         let number = UInt32(self.all.count - 1)
         self.numbers[matcher.shape] = number

@@ -3,6 +3,8 @@ struct PatternParser {
     let text: String
     let rules: RoutingRules
     var source = PatternSource.code
+    /// Regular expressions that are already built, by their sources.
+    var known: [ExactText: RegularExpression] = [:]
 
     /// A parsed pattern.
     struct Result {
@@ -46,7 +48,7 @@ struct PatternParser {
         var variants: [[PatternSegment]] = []
         var budget = self.source.budget(self.rules.limits)
         for text in texts {
-            var parser = SegmentParser(text, self.rules.conventions, budget: budget)
+            var parser = SegmentParser(text, self.rules.conventions, budget: budget, known: self.known)
             defer { budget = parser.budget }
             do {
                 variants.append(try parser.segments())

@@ -42,8 +42,16 @@ public struct RoutePattern: Sendable {
         try self.init(text, .shared(conventions: conventions, defaultScheme: defaultScheme, limits: limits))
     }
 
-    init(_ text: String, _ rules: RoutingRules, from source: PatternSource = .code) throws(RoutingError) {
-        let result = try PatternParser(text: text, rules: rules, source: source).parse()
+    /// Creates a pattern by parsing its text.
+    ///
+    /// The parser takes the regular expressions in `known` from there and does not build them again.
+    init(
+        _ text: String,
+        _ rules: RoutingRules,
+        from source: PatternSource = .code,
+        known: [ExactText: RegularExpression] = [:]
+    ) throws(RoutingError) {
+        let result = try PatternParser(text: text, rules: rules, source: source, known: known).parse()
         self.text = text
         self.rules = rules
         self.scheme = result.scheme

@@ -12,11 +12,18 @@ struct SegmentParser {
     private var result: [PatternSegment] = []
     /// The work that the parser may still do for regular expressions; nil when they are not allowed.
     private(set) var budget: RegexBudget?
+    private let known: [ExactText: RegularExpression]
 
-    init(_ path: [UInt8], _ conventions: RoutingConventions, budget: RegexBudget?) {
+    init(
+        _ path: [UInt8],
+        _ conventions: RoutingConventions,
+        budget: RegexBudget?,
+        known: [ExactText: RegularExpression]
+    ) {
         self.path = path
         self.conventions = conventions
         self.budget = budget
+        self.known = known
     }
 
     mutating func segments() throws(Failure) -> [PatternSegment] {
@@ -118,6 +125,7 @@ struct SegmentParser {
         _ text: String,
         of name: String
     ) throws(Failure) -> RegularExpression {
+        if let known = self.known[ExactText(RegularExpression.source(of: text))] { return known }
         guard var budget = self.budget else {
             throw Failure(
                 message: "a pattern from a peer cannot contain a regular expression: remove it, or set "

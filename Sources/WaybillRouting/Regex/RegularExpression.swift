@@ -10,10 +10,15 @@ struct RegularExpression: Sendable {
         let node = try parser.parse().withoutAnchors()
         self.automaton = try RegexAutomaton(node, budget: &budget)
         guard !self.automaton.sets.isEmpty else { throw .init("it matches only the empty text") }
+        self.source = Self.source(of: text)
+    }
+
+    /// Returns the text of an expression without anchors at its start and end.
+    static func source(of text: String) -> String {
         var source = Substring(text)
         if source.hasPrefix("^") { source.removeFirst() }
         if source.hasSuffix("$"), !source.hasSuffix("\\$") { source.removeLast() }
-        self.source = String(source)
+        return String(source)
     }
 }
 

@@ -218,7 +218,7 @@ extension RouteTrie {
             self.nodes[Int(parent)].rest = child
         case .compound(let pieces):
             child = self.newNode([])
-            let number = self.matchers.number(of: self.matcher(pieces))
+            let number = self.matchers.number(of: self.matcher(pieces), pieces)
             self.link(CompoundEdge(child: child, matcher: number), to: parent)
         }
         return child

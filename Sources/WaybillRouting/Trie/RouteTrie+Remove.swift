@@ -12,7 +12,12 @@ extension RouteTrie {
     func pattern(at index: UInt32) -> RoutePattern? {
         let record = self.routes[Int(index)]
         guard record.generation != 0 else { return nil }
-        return try? RoutePattern(self.texts.string(record.text), self.rules, from: .table)
+        return try? RoutePattern(
+            self.texts.string(record.text),
+            self.rules,
+            from: .table,
+            known: self.matchers.expressions
+        )
     }
 
     /// Removes a route, and the nodes and edges that lead to no other route.

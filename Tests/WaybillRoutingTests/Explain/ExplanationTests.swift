@@ -1,5 +1,6 @@
 import Testing
 import WaybillRouting
+import WaybillTestSupport
 
 @Suite struct ExplanationTests {
     func table(_ patterns: String...) throws -> RouteTable<String> {
@@ -62,6 +63,30 @@ import WaybillRouting
             }
             #expect(table.explain(String(url)).nearest.first == route.pattern.text)
         }
+    }
+
+    /// Building the expressions takes much longer than comparing a URL with the patterns.
+    @Test func `the error for an unmatched URL does not build regular expressions again`() throws {
+        let path = "app://repos/:owner([A-Za-z0-9-]{1,39})/:repo([\\w.-]{1,100})"
+        let patterns = (0..<20).map { "\(path)/topic\($0)" }
+        var table = RouteTable<Int>()
+        for pattern in patterns { try table.insert(pattern, 1) }
+        func time(_ body: () throws -> Void) rethrows -> Duration {
+            let before = threadTime()
+            try body()
+            return threadTime() - before
+        }
+        let building = try time { for pattern in patterns { _ = try RoutePattern(pattern) } }
+        var explaining = Duration.seconds(60)
+        for _ in 0..<3 {
+            let round = time {
+                #expect(table.noRoute(for: "app://repos/a/b/topic").message.contains("/topic"))
+            }
+            explaining = min(explaining, round)
+        }
+        print("building 40 expressions: \(building), explaining: \(explaining)")
+        #expect(explaining < building / 2)
+        #expect(table.nearest(to: "app://repos/a/b/topic3x").first == patterns[3])
     }
 
     @Test func `the explanation of a URL does not suggest dissimilar routes`() throws {
