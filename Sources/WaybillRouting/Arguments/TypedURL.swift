@@ -33,6 +33,8 @@ public struct TypedURL<Value>: Sendable {
 
     /// Returns the URL as text.
     ///
+    /// If the pattern has no scheme, the URL has none either, and gets the default scheme of the bus.
+    ///
     /// - Throws: `invalidPattern`, `missingParameter`, or `invalidParameter` for a value that the pattern
     ///   would not extract unchanged from the URL.
     public func text() throws(RoutingError) -> String { try self.draft.url() }

@@ -145,7 +145,10 @@ package struct URLDraft: Sendable {
             let isPassed = { path[$0] == nil && self.parameters[$0] != nil }
             throw pattern.parameters.map(\.name).first(where: isPassed).map(self.noText) ?? error
         }
-        return query.isEmpty ? url : "\(url)?\(query.joined(separator: "&"))"
+        let text = query.isEmpty ? url : "\(url)?\(query.joined(separator: "&"))"
+        // The bus completes a URL without a scheme, and knows its own default scheme.
+        return PatternParser.schemeEnd(Array(self.pattern.utf8)) > 0
+            ? text : String(text.dropFirst(pattern.scheme.count + ":/".count))
     }
 
     private func noText(_ name: String) -> RoutingError {

@@ -99,7 +99,7 @@ struct PatternParser {
     }
 
     /// Returns the end of the scheme; 0 when the pattern has no scheme.
-    private static func schemeEnd(_ bytes: [UInt8]) -> Int {
+    static func schemeEnd(_ bytes: [UInt8]) -> Int {
         for (index, byte) in bytes.enumerated() {
             if ASCII.isLetter(byte) || (index > 0 && ASCII.isSchemeTail(byte)) { continue }
             return byte == UInt8(ascii: ":") ? index : 0

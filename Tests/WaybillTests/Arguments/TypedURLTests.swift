@@ -121,6 +121,18 @@ struct TypedURLTests {
     }
 
     @Test
+    func `a typed URL without a scheme gets the default scheme of the bus`() async throws {
+        let bus = MessageBus(configuration: .init(defaultScheme: "shop"))
+        try bus.register("/user/:id") { try $0.parameters.require("id", as: Int.self) }
+        for pattern in ["/user/:id", "user/:id"] {
+            let url = TypedURL<Int>(pattern).with("id", 7).with("q", "é")
+            #expect(try url.text() == "/user/7?q=%C3%A9")
+            #expect(try await bus.route(url) == 7)
+        }
+        #expect(try TypedURL<Int>("app://user/:id").with("id", "é").text() == "app://user/%C3%A9")
+    }
+
+    @Test
     func `values without a text form are passed with the call, and typed at the receiver`() async throws {
         let bus = MessageBus()
         try bus.register("app://pay/start") { message -> String in
