@@ -12,6 +12,8 @@ package struct URLDraft: Sendable {
     /// The bytes of the fragment, with its `#`.
     private var fragment: [UInt8] = []
     private var hasQuery: Bool
+    /// Whether a value has an empty name, under which no handler could read the value.
+    private var hasUnnamed = false
     /// The parts that only a few URLs have, behind one reference.
     ///
     /// Separate properties would cost more, because even an empty array and an empty dictionary are
@@ -61,6 +63,7 @@ package struct URLDraft: Sendable {
             self.beginItem(name)
             self.bytes.append(contentsOf: Address.encode(text).utf8)
         } else {
+            self.hasUnnamed = self.hasUnnamed || name.isEmpty
             self.rest = .of(self.values + [(name, text)], passed: self.parameters)
         }
     }
@@ -113,6 +116,7 @@ package struct URLDraft: Sendable {
     private mutating func beginItem(_ name: String) {
         self.bytes.append(UInt8(ascii: self.hasQuery ? "&" : "?"))
         self.hasQuery = true
+        self.hasUnnamed = self.hasUnnamed || name.isEmpty
         self.bytes.append(contentsOf: Address.encode(name).utf8)
         self.bytes.append(UInt8(ascii: "="))
     }
@@ -120,6 +124,13 @@ package struct URLDraft: Sendable {
     /// Returns the URL with all parameters that have a text.
     @usableFromInline
     func url() throws(RoutingError) -> String {
+        if self.hasUnnamed {
+            throw RoutingError(
+                .invalidParameter,
+                url: self.pattern,
+                message: "the name of a parameter is empty: give each parameter a name"
+            )
+        }
         if self.isURL {
             return String(
                 decoding: self.fragment.isEmpty ? self.bytes : self.bytes + self.fragment,

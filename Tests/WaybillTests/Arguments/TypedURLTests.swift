@@ -132,6 +132,17 @@ struct TypedURLTests {
         #expect(try TypedURL<Int>("app://user/:id").with("id", "é").text() == "app://user/%C3%A9")
     }
 
+    @Test(arguments: ["app://user/:id", "app://user/<int:id>", "app://user/list"])
+    func `a typed URL rejects a value with an empty name`(pattern: String) {
+        for url in [
+            TypedURL<Void>(pattern).with("id", 7).with("", "lost"),
+            TypedURL(pattern).with("", 1).with("id", 7),
+        ] {
+            let error = #expect(throws: RoutingError.self) { try url.text() }
+            #expect(error?.code == .invalidParameter)
+        }
+    }
+
     @Test
     func `values without a text form are passed with the call, and typed at the receiver`() async throws {
         let bus = MessageBus()
