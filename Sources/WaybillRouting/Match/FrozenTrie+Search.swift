@@ -140,12 +140,14 @@ extension FrozenTrie {
         let keepsChoices = self.trie.rules.backtracks
         if choice.branch == .compound {
             var edge = choice.detail == 0 ? node.compound : choice.detail
+            let isPast = edge == RouteTrie.none || edge == UInt32.max
+            let decoded = isPlain || isPast ? nil : self.decoded(segment, bytes)
             while edge != RouteTrie.none, edge != UInt32.max {
                 let (next, child, number) = {
                     let edge = self.trie.compoundEdges[Int(edge)]
                     return (edge.next, edge.child, Int(edge.matcher))
                 }()
-                if self.matches(number, segment: segment, bytes: bytes, state: &state, isPlain: isPlain) {
+                if self.matches(number, segment: segment, decoded, bytes: bytes, state: &state) {
                     if keepsChoices {
                         choice.detail = next == RouteTrie.none ? UInt32.max : next
                         state.push(choice)
@@ -211,18 +213,29 @@ extension FrozenTrie {
         return position
     }
 
+    /// Returns a segment after decoding and case folding; nil when both leave the segment unchanged.
+    @inline(never)
+    private func decoded(_ segment: ScannedSegment, _ bytes: Span<UInt8>) -> DecodedSegment? {
+        let foldsCase = self.trie.rules.foldsCase
+        guard foldsCase || segment.range.range.contains(where: { bytes[$0] == UInt8(ascii: "%") }) else {
+            return nil
+        }
+        return DecodedSegment(bytes, segment, folding: foldsCase)
+    }
+
     /// Returns whether the matcher of a compound edge accepts a segment, and adds the captured values to the
     /// state.
     private func matches(
         _ matcher: Int,
         segment: ScannedSegment,
+        _ decoded: DecodedSegment?,
         bytes: Span<UInt8>,
-        state: inout some MatchState & ~Copyable,
-        isPlain: Bool
+        state: inout some MatchState & ~Copyable
     ) -> Bool {
-        let range = segment.range.range
-        if isPlain { return self.trie.matchers.all[matcher].matches(bytes, range: range, state: &state) }
-        let decoded = DecodedSegment(bytes, segment, folding: self.trie.rules.foldsCase)
+        guard let decoded else {
+            let range = segment.range.range
+            return self.trie.matchers.all[matcher].matches(bytes, range: range, state: &state)
+        }
         let before = state.captureCount
         let whole = 0..<decoded.bytes.count
         guard self.trie.matchers.all[matcher].matches(decoded.bytes.span, range: whole, state: &state) else {

@@ -153,6 +153,7 @@ extension SegmentMatcher {
         range: Range<Int>,
         state: inout some MatchState & ~Copyable
     ) -> Bool {
+        guard self.hasTextAtEnds(text, range) else { return false }
         let count = range.count
         var reachable = [[Bool]](repeating: [], count: self.pieces.count + 1)
         reachable[self.pieces.count] = (0...count).map { $0 == count }
@@ -188,6 +189,19 @@ extension SegmentMatcher {
             }
         }
         return true
+    }
+
+    /// Returns whether the segment begins and ends with the literal texts of the pattern's ends.
+    private func hasTextAtEnds(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        let end = range.upperBound
+        if case .literal(let first)? = self.pieces.first,
+            !Self.matchesLiteral(first, text: text, index: range.lowerBound, end: end)
+        {
+            return false
+        }
+        guard case .literal(let last)? = self.pieces.last else { return true }
+        return last.count <= range.count
+            && Self.matchesLiteral(last, text: text, index: end - last.count, end: end)
     }
 
     /// Returns, for each offset, whether a piece can match from the offset to an allowed offset.

@@ -49,6 +49,29 @@ import WaybillTestSupport
         }
     }
 
+    @Test(arguments: [("{a}", "?q=%20"), ("{a}", "%37.x"), ("<int:a>", ".x"), ("<int:a>", "%37.x")])
+    func `a long segment is neither decoded nor searched again for each edge`(
+        value: String,
+        end: String
+    ) throws {
+        func time(_ value: String, _ end: String) throws -> Duration {
+            var table = RouteTable<Int>()
+            for edge in 0..<256 { try table.insert("app://files/\(value).ext\(edge)", edge) }
+            let url = "app://files/" + String(repeating: "7", count: 8_000) + end
+            var least = Duration.seconds(60)
+            for _ in 0..<3 {
+                let before = threadTime()
+                let match = try table.match(url)
+                least = min(least, threadTime() - before)
+                #expect(match == nil)
+            }
+            return least
+        }
+        let (plain, other) = (try time("{a}", ".x"), try time(value, end))
+        print("256 edges with \(value) and \(end): \(other), without escapes: \(plain)")
+        #expect(other < plain * 100)
+    }
+
     @Test func `adjacent integers are found wherever they can begin and end`() throws {
         var random = SeededGenerator(seed: 3)
         let pieces = ["0", "00", "7", "-", "+", "x", "é", "9223372036854775807", "9223372036854775808", "92"]
