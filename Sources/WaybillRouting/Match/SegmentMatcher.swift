@@ -271,19 +271,19 @@ struct MatcherPool: Sendable {
     /// Building an expression takes much longer than parsing the rest of a pattern. The parser therefore uses
     /// these expressions when it reads a pattern of the table again.
     private(set) var expressions: [ExactText: RegularExpression] = [:]
-    private var numbers: [String: UInt32] = [:]
+    private var numbers: [ExactText: UInt32] = [:]
 
-    func number(of shape: String) -> UInt32? { self.numbers[shape] }
+    func number(of shape: String) -> UInt32? { self.numbers[ExactText(shape)] }
 
     /// Returns the number of a matcher, and adds the matcher with its pieces when it is new.
     mutating func number(of matcher: SegmentMatcher, _ pieces: [PatternPiece]) -> UInt32 {
-        if let number = self.numbers[matcher.shape] { return number }
+        if let number = self.numbers[ExactText(matcher.shape)] { return number }
         for case .value(_, .regex(let expression)) in pieces {
             self.expressions[ExactText(expression.source)] = expression
         }
         self.all.append(matcher)
         let number = UInt32(self.all.count - 1)
-        self.numbers[matcher.shape] = number
+        self.numbers[ExactText(matcher.shape)] = number
         return number
     }
 }

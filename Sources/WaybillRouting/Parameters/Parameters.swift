@@ -209,7 +209,7 @@ extension Parameters {
     /// If the call or the path contains the name, its value is the only element.
     public func all(_ name: String) -> [String] {
         if let value = self.passedValue(name) { return Self.text(ofOptional: value).map { [$0] } ?? [] }
-        let items = self.address.queryItems.filter { $0.name == name }.map(\.value)
+        let items = self.address.queryItems.filter { $0.name.hasSameBytes(as: name) }.map(\.value)
         if let path = self.locateInPath(name) {
             let isPathFirst = self.rules.conventions.precedence == .pathBeforeQuery
             if isPathFirst || items.isEmpty { return [self.text(at: path)] }

@@ -32,9 +32,11 @@ extension RegularExpression {
 }
 
 extension RegularExpression: Hashable {
-    static func == (left: Self, right: Self) -> Bool { left.source == right.source }
+    /// Compares the bytes of the sources, because values are matched by their characters and not by
+    /// canonical equivalence.
+    static func == (left: Self, right: Self) -> Bool { left.source.hasSameBytes(as: right.source) }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(self.source) }
+    func hash(into hasher: inout Hasher) { hasher.combine(ExactText(self.source)) }
 }
 
 /// The syntax tree of a regular expression.

@@ -65,6 +65,12 @@ import WaybillRouting
         )
     }
 
+    @Test func `a parameter of the query has exactly the name of its item`() throws {
+        let parameters = try self.parameters("/a", "/a?e\u{301}=1")
+        #expect(parameters["\u{E9}"] == nil && parameters.all("\u{E9}").isEmpty)
+        #expect(parameters["e\u{301}"] == "1" && parameters.all("e\u{301}") == ["1"])
+    }
+
     @Test func `a nil passed as a parameter is a missing parameter`() throws {
         let none: Int? = nil
         let some: Int? = 7

@@ -50,4 +50,14 @@ import WaybillRouting
         #expect(error?.code == .conflict)
         #expect(error?.message.contains(first) == true)
     }
+
+    @Test func `regular expressions of different characters that look alike do not conflict`() throws {
+        let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+        var table = RouteTable<Int>()
+        try table.insert("/a/:x(\(composed))", 1)
+        try table.insert("/a/:x(\(decomposed))", 2)
+        #expect(try table.match("/a/\(composed)").flatMap { table[$0] } == 1)
+        #expect(try table.match("/a/\(decomposed)").flatMap { table[$0] } == 2)
+        #expect(try RoutePattern("/:x(\(composed))") != RoutePattern("/:x(\(decomposed))"))
+    }
 }
