@@ -34,10 +34,11 @@ struct SegmentMatcher: Sendable {
         self.pieces = pieces.map { piece in
             switch piece {
             case .literal(let text):
+                let text = folding ? text.map(ASCII.lowercased) : text
                 // The encoding distinguishes literal text from the characters that represent values.
                 shape += PercentCoding.encode(text)
                 length += text.count
-                return .literal(folding ? text.map(ASCII.lowercased) : text)
+                return .literal(text)
             case .value(let name, let constraint):
                 shape += name == nil ? "*" : constraint.shape
                 isConstrained = isConstrained || constraint != .none

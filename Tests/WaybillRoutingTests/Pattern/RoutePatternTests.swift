@@ -51,6 +51,17 @@ import WaybillRouting
         #expect(error?.message.contains(first) == true)
     }
 
+    @Test func `patterns that differ only in case conflict if the conventions ignore case`() throws {
+        var conventions = RoutingConventions.waybill
+        conventions.segmentsIgnoreCase = true
+        for (first, second) in [("/x/V{m}", "/x/v{m}"), ("/x/<int:m>Px", "/x/<int:m>pX"), ("/X", "/x")] {
+            var table = RouteTable<Int>(conventions: conventions)
+            try table.insert(first, 1)
+            let error = #expect(throws: RoutingError.self) { try table.insert(second, 2) }
+            #expect(error?.code == .conflict)
+        }
+    }
+
     @Test func `regular expressions of different characters that look alike do not conflict`() throws {
         let (composed, decomposed) = ("\u{E9}", "e\u{301}")
         var table = RouteTable<Int>()
