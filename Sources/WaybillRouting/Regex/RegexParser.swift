@@ -71,7 +71,9 @@ struct RegexParser {
         self.index += 1
         // The shortest match is always used, so lazy and greedy quantifiers have the same meaning.
         _ = self.take("?")
-        if let next = self.next, "*+?".unicodeScalars.contains(next) {
+        var isRepeated = self.next.map("*+?".unicodeScalars.contains) ?? false
+        if self.next == "{" { isRepeated = try self.bounds() != nil }
+        if isRepeated {
             throw Failure("a repetition follows another repetition")
         }
         return .repetition(atom, from: from, to: to)

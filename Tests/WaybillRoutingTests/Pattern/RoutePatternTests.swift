@@ -22,7 +22,8 @@ import WaybillRouting
         ("/:id((", "a/b"), ("/:id([)", "a/b"), ("/:id(\\1)", "not a known escape"),
         ("/:id((?=a))", "`(?:` is the only"),
         ("/:id(a{600})", "more than 512 states"), ("/:id(*a)", "follows no expression"),
-        ("/:id(a^b)", "move or remove"),
+        ("/:id(a^b)", "move or remove"), ("/:id(a{2}{3})", "follows another repetition"),
+        ("/:id(a+?{2,})", "follows another repetition"),
         ("/:id(^)", "empty text"), ("/%FF", "not UTF-8"),
         ("/a(/b)(/b)(/b)(/b)(/b)(/b)(/b)", "more than 6 optional groups: register several"),
     ])
