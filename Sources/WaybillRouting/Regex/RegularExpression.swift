@@ -114,6 +114,8 @@ extension RegexNode {
 /// A set of characters that one position of a regular expression matches.
 struct CharacterSet: Sendable, Hashable {
     /// The members; if the set is negated, the characters that are not members.
+    ///
+    /// The ranges are sorted and do not overlap, so that a search among many ranges is short.
     private(set) var ranges: [ClosedRange<UInt32>]
     var isNegated = false
     /// The members in ASCII, as a bit set.
@@ -121,7 +123,15 @@ struct CharacterSet: Sendable, Hashable {
     private var high: UInt64 = 0
 
     init(_ ranges: [ClosedRange<UInt32>], isNegated: Bool = false) {
-        self.ranges = ranges
+        self.ranges = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = self.ranges.last, range.lowerBound <= last.upperBound {
+                let end = max(last.upperBound, range.upperBound)
+                self.ranges[self.ranges.count - 1] = last.lowerBound...end
+            } else {
+                self.ranges.append(range)
+            }
+        }
         self.isNegated = isNegated
         for value in 0..<UInt32(128) where self.search(value) {
             if value < 64 { self.low |= 1 << UInt64(value) } else { self.high |= 1 << UInt64(value - 64) }
@@ -150,7 +160,14 @@ struct CharacterSet: Sendable, Hashable {
     }
 
     private func search(_ value: UInt32) -> Bool {
-        self.ranges.contains { $0.contains(value) } != self.isNegated
+        // Find the first range that does not end before the value.
+        var start = 0
+        var end = self.ranges.count
+        while start < end {
+            let middle = (start + end) / 2
+            if self.ranges[middle].upperBound < value { start = middle + 1 } else { end = middle }
+        }
+        return (start < self.ranges.count && self.ranges[start].lowerBound <= value) != self.isNegated
     }
 
     static let any = Self([], isNegated: true)
