@@ -55,7 +55,12 @@ struct PatternSampler<Generator: RandomNumberGenerator> {
         case .regex(let expression):
             var parser = RegexParser(expression.source)
             guard let node = try? parser.parse() else { return self.word() }
-            return self.text(of: node)
+            // A value must not be empty, so try again if the chosen alternatives are empty.
+            for _ in 0..<64 {
+                let text = self.text(of: node)
+                if !text.isEmpty { return text }
+            }
+            return self.word()
         }
     }
 

@@ -16,7 +16,8 @@ struct RegularExpression: Sendable {
     /// Returns the text of an expression without anchors at its start and end.
     static func source(of text: String) -> String {
         var source = Substring(text)
-        if source.hasPrefix("^") { source.removeFirst() }
+        // In `^?a`, the quantifier belongs to the anchor and would not be valid without it.
+        if source.hasPrefix("^"), !"*+?{".contains(source.dropFirst().first ?? " ") { source.removeFirst() }
         if source.hasSuffix("$"), !source.hasSuffix("\\$") { source.removeLast() }
         return String(source)
     }
