@@ -115,7 +115,7 @@ struct PatternParser {
     private func error(_ message: String) -> RoutingError {
         let text =
             self.text.utf8.count > self.rules.limits.patternLength
-            ? String(self.text.prefix(64)) + "..." : self.text
+            ? String(self.text.unicodeScalars.prefix(64)) + "..." : self.text
         return RoutingError(.invalidPattern, url: text, message: message)
     }
 }

@@ -52,6 +52,13 @@ import WaybillRouting
         #expect(error?.message.contains(first) == true)
     }
 
+    @Test func `the error of a pattern that is too long contains only its beginning`() {
+        let marks = String(repeating: "\u{301}", count: 100_000)
+        let error = #expect(throws: RoutingError.self) { try RoutePattern("/a/e\(marks)") }
+        #expect(error?.code == .invalidPattern)
+        #expect((error?.url.utf8.count ?? .max) < 200)
+    }
+
     @Test func `patterns that differ only in case conflict if the conventions ignore case`() throws {
         var conventions = RoutingConventions.waybill
         conventions.segmentsIgnoreCase = true
