@@ -23,7 +23,9 @@ struct Suggestions {
     private let segments: [[UInt8]]
     private let tolerance: Int
     private var candidates: [Candidate] = []
-    /// The first value whose wrong type alone prevents a match, in the order of registration of the routes.
+    /// A value whose wrong type alone prevents a match.
+    ///
+    /// If several routes have such a value, it is the value for the first route of ``similarRoutes(of:)``.
     private(set) var failure: Explanation.Failure?
 
     init(_ trie: RouteTrie, _ address: Address) {

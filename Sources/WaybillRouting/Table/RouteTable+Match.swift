@@ -10,7 +10,8 @@ extension RouteTable {
     /// Returns the best route for an address, or nil when no route matches.
     ///
     /// - Throws: ``RoutingError/Code/refused`` when the conventions require registered schemes and the
-    ///   address's scheme is not registered.
+    ///   address's scheme is not registered, and ``RoutingError/Code/invalidURL`` when the text of the
+    ///   address is not a URL under the conventions or limits of this table.
     @inlinable
     public func match(_ address: Address) throws(RoutingError) -> RouteMatch? {
         try self.frozen.match(address.text)
