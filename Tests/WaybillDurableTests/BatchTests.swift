@@ -7,17 +7,16 @@ import Waybill
 struct BatchTests {
     private let path = temporaryPath()
 
-    /// Runs a closure with the tables of a new file.
-    private func withTables(_ body: (StoreTables) throws -> Void) throws {
+    /// Runs a closure with a new file that has the tables of a store.
+    private func withDatabase(_ body: (Database) throws -> Void) throws {
         defer { removeStore(self.path) }
         let database = try Database(self.path, vfs: nil)
-        let tables = StoreTables(database: database)
-        try tables.create()
-        try body(tables)
+        try database.createTables()
+        try body(database)
     }
 
     private func batch(
-        _ tables: StoreTables,
+        _ database: Database,
         _ policies: DurablePolicies = DurablePolicies(),
         lanes: Lanes = Lanes(),
         sizeLimit: Int = .max
@@ -25,7 +24,7 @@ struct BatchTests {
         var configuration = DurableStore.Configuration()
         configuration.sizeLimit = sizeLimit
         return Batch(
-            tables,
+            database,
             settings: StoreSettings(configuration, policies: policies),
             state: StoreState(lanes: lanes, numbers: MessageNumbers(after: 1)),
             at: 1_000
@@ -33,17 +32,17 @@ struct BatchTests {
     }
 
     /// Returns the number of messages in a lane.
-    private func count(in lane: String, of tables: StoreTables) throws -> Int? {
-        try tables.database.prepare("SELECT count(*) FROM waybill_messages WHERE lane = ?")
+    private func count(in lane: String, of database: Database) throws -> Int? {
+        try database.prepare("SELECT count(*) FROM waybill_messages WHERE lane = ?")
             .first(lane) { $0.int(0) }
     }
 
     @Test func `a batch moves a part of the messages to the lane of a new policy, and begins none of them`()
         throws
     {
-        try self.withTables { tables in
-            try tables.run("BEGIN IMMEDIATE")
-            let first = self.batch(tables)
+        try self.withDatabase { database in
+            try database.run("BEGIN IMMEDIATE")
+            let first = self.batch(database)
             let message = NewMessage(url: "app://work", details: nil, lane: DurablePolicies.commonLane)
             for _ in 0..<2_500 { _ = try first.send(message) }
             first.state.lanes.hasBegun = true
@@ -52,33 +51,33 @@ struct BatchTests {
             var lanes = first.state.lanes
             // The page of 64 messages that reaches the limit of 1,000 messages is moved as a whole.
             for remaining in [1_476, 452] {
-                let batch = self.batch(tables, policies, lanes: lanes)
+                let batch = self.batch(database, policies, lanes: lanes)
                 try batch.beginDue()
-                #expect(try self.count(in: DurablePolicies.commonLane, of: tables) == remaining)
+                #expect(try self.count(in: DurablePolicies.commonLane, of: database) == remaining)
                 #expect(batch.begun.allSatisfy { $0.lane != DurablePolicies.commonLane })
                 // The next batch is due at once.
                 #expect(batch.state.lanes.wakeTime.map { $0 <= 1_000 } == true)
                 lanes = batch.state.lanes
             }
-            let last = self.batch(tables, policies, lanes: lanes)
+            let last = self.batch(database, policies, lanes: lanes)
             try last.beginDue()
-            #expect(try self.count(in: DurablePolicies.commonLane, of: tables) == 0)
+            #expect(try self.count(in: DurablePolicies.commonLane, of: database) == 0)
             #expect(last.state.lanes.inFlight == 3)
-            try tables.run("COMMIT")
+            try database.run("COMMIT")
         }
     }
 
     @Test func `a recovery finds the lanes in which messages wait, also a lane whose name is not UTF-8`()
         throws
     {
-        try self.withTables { tables in
-            try tables.database.execute(
+        try self.withDatabase { database in
+            try database.execute(
                 "INSERT INTO waybill_messages (id, state, url, lane, due, sent, attempts) VALUES "
                     + "(1, 0, 'app://work', '', 'soon', 0, 0), (2, 0, 'app://work', 'policy:a', 5, 0, 0), "
                     + "(3, 0, 'app://work', 'policy:a', 3, 0, 0), (4, 2, 'app://work', 'policy:b', 1, 0, 0), "
                     + "(5, 0, 'app://work', CAST(x'FF' AS TEXT), 7, 0, 0)"
             )
-            let batch = self.batch(tables)
+            let batch = self.batch(database)
             try batch.recover()
             #expect(batch.state.lanes.wakeTime == 3)
             #expect(batch.state.lanes.due(at: 1_000) == ["policy:a", "\u{FFFD}"])
@@ -89,17 +88,17 @@ struct BatchTests {
     }
 
     @Test func `a recovery in a store that is closing begins no attempts, and changes no message`() throws {
-        try self.withTables { tables in
-            try tables.database.execute(
+        try self.withDatabase { database in
+            try database.execute(
                 "INSERT INTO waybill_messages (id, state, url, lane, due, sent, attempts) "
                     + "VALUES (1000000, 1, 'app://work', '', 0, 0, 1)"
             )
             var lanes = Lanes()
             lanes.hasEnded = true
-            let batch = self.batch(tables, lanes: lanes)
-            let changes = tables.database.totalChanges
+            let batch = self.batch(database, lanes: lanes)
+            let changes = database.totalChanges
             try batch.recover()
-            #expect(tables.database.totalChanges == changes)
+            #expect(database.totalChanges == changes)
             _ = try batch.send(
                 NewMessage(url: "app://work", details: nil, lane: DurablePolicies.commonLane)
             )
@@ -109,8 +108,7 @@ struct BatchTests {
     }
 
     @Test func `a time that is not a number wakes no engine, and the check reports it`() async throws {
-        try self.withTables { tables in
-            let database = tables.database
+        try self.withDatabase { database in
             try database.execute(
                 "INSERT INTO waybill_messages (id, state, url, lane, due, sent, attempts) "
                     + "VALUES (1, 0, 'app://work', '', 'soon', 0, 0)"
@@ -119,10 +117,12 @@ struct BatchTests {
                 "INSERT INTO waybill_schedules (name, url, rule, zone, misfire, next) "
                     + "VALUES ('daily', 'app://work', 'every 5 ms', '', 'once', 'later')"
             )
-            #expect(try tables.nextDue(of: "") == nil)
-            #expect(try ScheduleTable(database).next == nil)
+            #expect(try database.nextDue(of: "") == nil)
+            var schedules = ScheduleTable()
+            try schedules.readNext(database)
+            #expect(schedules.next == nil)
             #expect(
-                try tables.problems() == [
+                try database.problems() == [
                     "the message 1 has a time that is not a number",
                     "the schedule daily has a time that is not a number",
                 ]
@@ -131,9 +131,9 @@ struct BatchTests {
     }
 
     @Test func `a page of messages ends before the message that would exceed its size`() throws {
-        try self.withTables { tables in
+        try self.withDatabase { database in
             for (id, details) in [(1, "x"), (2, "x"), (3, "x"), (4, "\""), (5, "x")] {
-                try tables.database.execute(
+                try database.execute(
                     "INSERT INTO waybill_dead (id, url, details, sent, died, attempts, code, failure) "
                         + "VALUES (?, 'app://work', printf('%.40000c', ?), 0, 0, 1, 'refused', '')",
                     id,
@@ -142,7 +142,7 @@ struct BatchTests {
             }
             func page(after id: Int, size: Int) throws -> [Int] {
                 var search = MessageSearch(previous: id, sizeLimit: size)
-                try search.read(tables)
+                try search.read(database)
                 #expect(search.isOver)
                 return search.records.map(\.id)
             }
@@ -156,37 +156,37 @@ struct BatchTests {
     }
 
     @Test func `a transaction that fills the file and fails does not make later sends fail`() throws {
-        try self.withTables { tables in
-            try tables.run("BEGIN IMMEDIATE")
-            let batch = self.batch(tables, sizeLimit: 1_000_000)
+        try self.withDatabase { database in
+            try database.run("BEGIN IMMEDIATE")
+            let batch = self.batch(database, sizeLimit: 1_000_000)
             let message = NewMessage(url: "app://work", details: nil, lane: DurablePolicies.commonLane)
             let result = batch.attemptProgram {
-                try tables.database.execute("CREATE TABLE texts (text TEXT)")
-                try tables.database.execute(
+                try database.execute("CREATE TABLE texts (text TEXT)")
+                try database.execute(
                     "INSERT INTO texts VALUES (?)",
                     String(repeating: "x", count: 2_000_000)
                 )
-                return try tables.database.withStoreAccess { try batch.send(message) }
+                return try database.withStoreAccess { try batch.send(message) }
             }
             #expect(throws: DurableError.self) { try result.get() }
             #expect(throws: Never.self) { try batch.send(message) }
-            try tables.run("COMMIT")
+            try database.run("COMMIT")
         }
     }
 
     @Test func `a search that finds few messages reads the file in steps`() throws {
-        try self.withTables { tables in
-            let batch = self.batch(tables)
+        try self.withDatabase { database in
+            let batch = self.batch(database)
             for _ in 0..<2_500 {
                 _ = try batch.send(
                     NewMessage(url: "app://work", details: nil, lane: DurablePolicies.commonLane)
                 )
             }
-            try tables.database.execute("UPDATE waybill_messages SET state = 1 WHERE id = 1500")
+            try database.execute("UPDATE waybill_messages SET state = 1 WHERE id = 1500")
             var search = MessageSearch(state: .underway)
             var steps: [[Int]] = []
             while !search.isOver {
-                try search.read(tables)
+                try search.read(database)
                 steps.append([search.previous] + search.records.map(\.id))
             }
             #expect(steps == [[1_000], [2_000, 1_500], [2_500, 1_500]])
@@ -194,8 +194,7 @@ struct BatchTests {
     }
 
     @Test func `a statement that a library compiles after the limit of a transaction fails`() throws {
-        try self.withTables { tables in
-            let database = tables.database
+        try self.withDatabase { database in
             let error = #expect(throws: DurableError.self) {
                 try database.withProgramAccess(limit: .zero) {
                     while !database.isOverdue {}
@@ -211,8 +210,7 @@ struct BatchTests {
     @Test func `a short statement that runs again and again is interrupted at the limit of a transaction`()
         throws
     {
-        try self.withTables { tables in
-            let database = tables.database
+        try self.withDatabase { database in
             let error = #expect(throws: DurableError.self) {
                 try database.withProgramAccess(limit: .milliseconds(50)) {
                     let statement = try database.prepare("SELECT 1")

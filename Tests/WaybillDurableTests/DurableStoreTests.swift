@@ -452,8 +452,8 @@ import WaybillTestSupport
         try await withStore(DurablePolicy(concurrency: 1)) { store, bus in
             // A value whose message still has an attempt underway is recorded in the table `early`.
             try await store.engine.perform { batch in
-                try batch.tables.database.execute("CREATE TABLE early (id INTEGER)")
-                try batch.tables.database.execute(
+                try batch.database.execute("CREATE TABLE early (id INTEGER)")
+                try batch.database.execute(
                     """
                     CREATE TRIGGER early_values AFTER INSERT ON waybill_messages WHEN EXISTS (
                         SELECT 1 FROM waybill_messages WHERE state = 1 AND id = new.details ->> 'answers')
@@ -524,7 +524,7 @@ import WaybillTestSupport
         configuration.logger = Logger(label: "outcomes") { _ in JournalLogHandler(journal: log) }
         let store = try await DurableStore(path, configuration: configuration)
         try await store.engine.perform { batch in
-            try batch.tables.database.execute(
+            try batch.database.execute(
                 "CREATE TRIGGER refusal BEFORE INSERT ON waybill_messages WHEN NEW.url = 'app://home' "
                     + "BEGIN SELECT RAISE(ABORT, 'refused'); END"
             )

@@ -150,7 +150,7 @@ import WaybillTestSupport
             let rule = try DurableRule.cron("0 * * * *")
             try await store.schedule("r", "app://reports", rule)
             try await store.engine.perform { batch in
-                try batch.tables.database.execute("UPDATE waybill_schedules SET next = 4070908800000")
+                try batch.database.execute("UPDATE waybill_schedules SET next = 4070908800000")
             }
             try await store.schedule("r", "app://reports", rule)
             let next = try #require(try await store.schedules().first?.next)

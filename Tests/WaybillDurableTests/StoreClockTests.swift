@@ -60,11 +60,11 @@ import WaybillTestSupport
     }
 
     private static func setClock(of path: String, to time: Int) throws {
-        try StoreTables(database: Database(path, vfs: nil)).set("clock", to: time)
+        try Database(path, vfs: nil).set("clock", to: time)
     }
 
     private static func clock(of path: String) throws -> Int {
-        try #require(try StoreTables(database: Database(path, vfs: nil)).value("clock"))
+        try #require(try Database(path, vfs: nil).value("clock"))
     }
 }
 #endif

@@ -247,7 +247,7 @@ import WaybillTestSupport
         let store = try await DurableStore(path)
         try await store.send("app://work")
         try await store.engine.perform { batch in
-            try batch.tables.set("schema", to: StoreTables.schema + 1)
+            try batch.database.set("schema", to: Database.schema + 1)
         }
         for suffix in ["", "-wal", "-lock"] {
             try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
@@ -256,7 +256,7 @@ import WaybillTestSupport
         #expect(await self.failure(opening: copy)?.code == .newerSchema)
         // The database was closed, so SQLite has deleted the log, and the file contains all messages.
         #expect(!FileManager.default.fileExists(atPath: "\(copy)-wal"))
-        try StoreTables(database: Database(copy, vfs: nil)).set("schema", to: StoreTables.schema)
+        try Database(copy, vfs: nil).set("schema", to: Database.schema)
         let whole = try await DurableStore(copy)
         #expect(try await whole.messages().count == 1)
         await whole.close()
@@ -501,7 +501,7 @@ import WaybillTestSupport
         let store = try await self.open()
         try await store.schedule("nightly", "app://reports", .every(.seconds(3_600)))
         try await store.engine.perform { batch in
-            try batch.tables.database.execute("UPDATE waybill_schedules SET rule = 'never', next = 0")
+            try batch.database.execute("UPDATE waybill_schedules SET rule = 'never', next = 0")
             batch.schedulesChanged = true
         }
         let bus = MessageBus(configuration: .quiet)

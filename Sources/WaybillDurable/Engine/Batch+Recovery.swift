@@ -12,7 +12,7 @@ extension Batch {
     /// If the store is already closing, the next process recovers the messages.
     func recover() throws {
         if self.state.lanes.hasEnded { return }
-        let database = self.tables.database
+        let database = self.database
         // The values of the messages may need much memory, so they are not read.
         let interrupted = try database.prepare(
             """
@@ -45,7 +45,7 @@ extension Batch {
 
     /// Adds each lane in which messages wait, by a query that jumps from one lane to the next in the index.
     private func findLanes() throws {
-        let select = try self.tables.database.prepare(
+        let select = try self.database.prepare(
             """
             WITH RECURSIVE lanes (lane) AS (
                 SELECT min(lane) FROM waybill_messages WHERE state = 0
@@ -56,9 +56,7 @@ extension Batch {
             """
         )
         try select.forEachRow {
-            let lane = select.text(0) ?? ""
-            self.addLane(lane)
-            if let due = select.optionalAmount(1) { self.state.lanes.wait(in: lane, until: due) }
+            if let due = select.optionalAmount(1) { self.wait(in: select.text(0) ?? "", until: due) }
         }
     }
 }

@@ -14,23 +14,15 @@ final class DurableAttempt: MessageSource {
     private let lifetime: Int?
     private let state = Locked(State())
 
-    /// How an attempt ends.
-    private enum End {
-        /// The handler has returned.
-        case handled
-        /// The handler has failed, or the attempt does not count.
-        case failed
-    }
-
     private struct State {
         /// The encoded message to the return URL; nil when no value was sent.
         var returned: Result<NewMessage, RoutingError>?
         /// Whether the handler has completed the message in a transaction.
         var isCompleted = false
-        /// How the attempt has ended; nil while it is underway.
+        /// Whether the handler has returned without an error; nil while the attempt is underway.
         ///
         /// The attempts of a dead letter that is sent again have the same numbers as its earlier attempts.
-        var end: End?
+        var isHandled: Bool?
     }
 
     init(_ message: BegunMessage, number: String, lifetime: Int?, of engine: StoreEngine) {
@@ -47,7 +39,7 @@ final class DurableAttempt: MessageSource {
         let policy = self.engine.settings.policies.policy(of: self.message.url)
         do throws(RoutingError) {
             let details = try MessageDetails(decoding: self.message.details, for: self.message.url)
-            try await self.route(details, on: bus, by: policy)
+            try await self.route(details, on: bus, for: policy.timeout)
             try self.endHandled()
         } catch  where error.code == .shutDown && !bus.isOpen {
             // The handler has possibly begun, so a message with a single attempt is not attempted again.
@@ -66,10 +58,8 @@ final class DurableAttempt: MessageSource {
     private func route(
         _ details: MessageDetails,
         on bus: MessageBus,
-        by policy: DurablePolicy
+        for timeout: Duration
     ) async throws(RoutingError) {
-        var limit = policy.timeout
-        if let lifetime { limit = min(limit, .milliseconds(lifetime)) }
         var headers = details.headers
         // The value for a return URL comes from the handler. The store of another process must therefore not
         // accept a message with a return URL, so such a message has no number.
@@ -85,41 +75,38 @@ final class DurableAttempt: MessageSource {
             payload: details.payload,
             correlationID: details.answers.map { CorrelationID(rawValue: UInt64(bitPattern: Int64($0))) },
             isExternal: details.isExternal,
-            timeout: limit,
+            timeout: self.lifetime.map { min(timeout, .milliseconds($0)) } ?? timeout,
             source: self
         )
     }
 
     func sendReturn(_ value: any Sendable, to url: String, headers: [String: String]) {
-        let returned = Result { () throws(RoutingError) in try self.encode(value, for: url, headers: headers)
+        let returned = Result { () throws(RoutingError) in
+            try self.encode(value, for: url, headers: headers)
         }
-        let (end, isCompleted) = self.state.withLock { state in
-            if state.end == nil { state.returned = returned }
-            return (state.end, state.isCompleted)
+        let (isHandled, isCompleted) = self.state.withLock { state in
+            if state.isHandled == nil { state.returned = returned }
+            return (state.isHandled, state.isCompleted)
         }
-        switch end {
-        case .handled where !isCompleted: self.sendAfterEnd(returned, to: url)
-        case .failed: self.logDroppedValue(to: url, because: "the attempt to handle the message has failed")
-        default: if isCompleted { self.logDroppedValue(to: url, because: Self.completedReason) }
+        if isHandled == false {
+            self.logDroppedValue(to: url, because: "the attempt to handle the message has failed")
+        } else if isCompleted {
+            self.logDroppedValue(to: url, because: Self.completedReason)
+        } else if isHandled == true {
+            let logDropped = { @Sendable (error: any Error) in
+                self.logDroppedValue(to: url, because: "\(error)")
+            }
+            self.engine.enqueue(
+                StoreWork(
+                    retrying: { _ = try $0.send(returned.get(), isFollowUp: true) },
+                    onFailure: logDropped,
+                    reject: logDropped
+                )
+            )
         }
     }
 
     private static let completedReason = "the result of the completion is sent instead"
-
-    /// Sends a value to the return URL after the handler has returned.
-    private func sendAfterEnd(_ returned: Result<NewMessage, RoutingError>, to url: String) {
-        self.engine.enqueue(
-            StoreWork(mustSucceed: true) { batch in
-                let result = batch.attempt { try batch.send(returned.get(), isFollowUp: true) }
-                return {
-                    guard case .failure(let error) = result else { return }
-                    self.logDroppedValue(to: url, because: "\(error)")
-                }
-            } reject: { error in
-                self.logDroppedValue(to: url, because: "\(error)")
-            }
-        )
-    }
 
     private func logDroppedValue(to url: String, because reason: String) {
         self.engine.settings.configuration.logger.warning(
@@ -137,7 +124,7 @@ final class DurableAttempt: MessageSource {
     private func endHandled() throws(RoutingError) {
         try self.state.withLock { state throws(RoutingError) in
             let returned = try state.returned?.get()
-            state.end = .handled
+            state.isHandled = true
             self.enqueueOutcome(isCompleted: state.isCompleted) { batch in
                 _ = try batch.complete(self.message, returning: returned)
             }
@@ -160,13 +147,10 @@ final class DurableAttempt: MessageSource {
     }
 
     /// Whether the attempt is over.
-    var hasEnded: Bool { self.state.withLock { $0.end != nil } }
+    var hasEnded: Bool { self.state.withLock { $0.isHandled != nil } }
 
-    /// Records that a transaction has completed the message.
-    ///
-    /// - Parameters:
-    ///   - url: The return URL.
-    ///   - hasSent: Whether the transaction has sent the value of `sendReturn` to the return URL.
+    /// Records that a transaction has completed the message, and whether the transaction has sent the value
+    /// of `sendReturn` to the return URL.
     func noteCompletion(to url: String?, sendingReturned hasSent: Bool) {
         let isDropped = self.state.withLock { state in
             state.isCompleted = true
@@ -182,7 +166,7 @@ final class DurableAttempt: MessageSource {
         _ write: @escaping @Sendable (Batch) throws -> Void
     ) {
         let isCompleted = self.state.withLock { state in
-            state.end = .failed
+            state.isHandled = false
             return state.isCompleted
         }
         if isCompleted, let error {
@@ -202,21 +186,17 @@ final class DurableAttempt: MessageSource {
         stopsDelivery: Bool = false,
         _ write: @escaping @Sendable (Batch) throws -> Void
     ) {
+        // A rejection needs no report: the file still contains the message, and the next process handles it.
         self.engine.enqueue(
-            StoreWork(mustSucceed: true) { batch in
+            StoreWork { batch in
                 batch.state.lanes.freeSlot(in: self.message.lane)
                 if stopsDelivery { batch.state.lanes.hasEnded = true }
-                let result = batch.attempt { if !isCompleted { try write(batch) } }
-                return {
-                    guard case .failure(let error) = result else { return }
-                    self.engine.settings.configuration.logger.error(
-                        "the outcome of a durable message was not written; the next process handles it again",
-                        metadata: ["url": "\(self.message.url)", "error": "\(error)"]
-                    )
-                }
-            } reject: { _ in
-                // Nothing to report: the file still contains the message, and the next process handles the
-                // message again.
+                if !isCompleted { try write(batch) }
+            } onFailure: { error in
+                self.engine.settings.configuration.logger.error(
+                    "the outcome of a durable message was not written; the next process handles it again",
+                    metadata: ["url": "\(self.message.url)", "error": "\(error)"]
+                )
             }
         )
     }

@@ -29,14 +29,14 @@ struct Lanes {
         self.lanes[lane, default: Lane(limit: limit)].limit = max(1, limit)
     }
 
-    /// Reserves an attempt for a message that is sent and due now; returns false if the message must wait.
-    mutating func takeSlot(in lane: String, at now: Int) -> Bool {
-        guard self.isDelivering, let state = self.lanes[lane], state.inFlight < state.limit,
-            state.nextDue.map({ $0 > now }) ?? true
-        else { return false }
-        self.lanes[lane]?.inFlight += 1
-        return true
+    /// Returns whether a message that is sent and due now need not wait for its attempt.
+    func hasSlot(in lane: String, at now: Int) -> Bool {
+        guard self.isDelivering, let state = self.lanes[lane] else { return false }
+        return state.inFlight < state.limit && state.nextDue.map { $0 > now } ?? true
     }
+
+    /// Records that an attempt in a lane begins.
+    mutating func takeSlot(in lane: String) { self.lanes[lane]?.inFlight += 1 }
 
     /// Records that a message waits in a lane.
     mutating func wait(in lane: String, until due: Int) {

@@ -19,8 +19,8 @@ internal import WaybillRouting
 actor StoreEngine: LoopBound {
     nonisolated let eventLoop: EventLoop
     private nonisolated let currentSettings: Locked<StoreSettings>
-    private nonisolated let inbox: StoreInbox
-    private var tables: StoreTables?
+    private nonisolated let inbox = Locked(StoreInbox())
+    private var database: Database?
     private var lock: StoreLock?
     /// The ID of the file, by which other processes know the store.
     private var id = ""
@@ -34,7 +34,6 @@ actor StoreEngine: LoopBound {
     init(_ configuration: DurableStore.Configuration, on eventLoop: EventLoop) {
         self.eventLoop = eventLoop
         self.currentSettings = Locked(StoreSettings(configuration))
-        self.inbox = StoreInbox()
     }
 
     /// Creates the loop of a store, with its own thread.
@@ -55,10 +54,9 @@ actor StoreEngine: LoopBound {
             let message = "the path \(path.debugDescription) has a zero byte; choose another path"
             throw DurableError(.unavailable, message: message)
         }
-        let configuration = self.settings.configuration
         // A test's file system has no folder for a lock file. If opening fails, `lock` is released after the
         // database has been closed, and unlocks the file.
-        let lock = configuration.vfs == nil ? try StoreLock(path) : nil
+        let lock = self.settings.configuration.vfs == nil ? try StoreLock(path) : nil
         defer { withExtendedLifetime(lock) {} }
         do throws(DurableError) {
             try self.openDatabase(path, checkedBy: lock)
@@ -79,10 +77,8 @@ actor StoreEngine: LoopBound {
         try database.execute("PRAGMA locking_mode = EXCLUSIVE")
         let mode = try database.prepare("PRAGMA journal_mode = WAL").first { $0.text(0) }
         guard mode == "wal" else {
-            throw DurableError(
-                .unavailable,
-                message: "\(path) cannot have a write-ahead log; choose the path of a file on a local disk"
-            )
+            let message = "\(path) cannot have a write-ahead log; choose the path of a file on a local disk"
+            throw DurableError(.unavailable, message: message)
         }
         // Without this setting, a large query of the program would need a folder for temporary files.
         try database.execute("PRAGMA temp_store = MEMORY")
@@ -95,15 +91,13 @@ actor StoreEngine: LoopBound {
         try database.execute("PRAGMA checkpoint_fullfsync = ON")
         try lock?.check(pages: database.checkpoint())
         try database.execute("BEGIN IMMEDIATE")
-        let tables = StoreTables(database: database)
-        try tables.create()
-        self.id = String(try tables.value("id") { $0.int(0) } ?? 0, radix: 16)
-        let reserved = try tables.value("next") ?? 1
-        self.clock = StoreClock(notBefore: try tables.lastTime())
+        try database.createTables()
+        self.id = String(try database.value("id") { $0.int(0) } ?? 0, radix: 16)
+        self.state.numbers = MessageNumbers(after: try database.value("next") ?? 1)
+        self.clock = StoreClock(notBefore: try database.lastTime())
         try database.execute("COMMIT")
-        self.state.numbers = MessageNumbers(after: reserved)
-        self.state.schedules = try ScheduleTable(database)
-        self.tables = tables
+        try self.state.schedules.readNext(database)
+        self.database = database
     }
 
     nonisolated var settings: StoreSettings { self.currentSettings.withLock { $0 } }
@@ -119,36 +113,39 @@ actor StoreEngine: LoopBound {
     }
 
     /// The reason why the store accepts no work; nil while the store accepts work.
-    nonisolated var closingError: DurableError? { self.inbox.closingError }
+    nonisolated var closingError: DurableError? { self.inbox.withLock { $0.error } }
 
     /// Puts work into the inbox, from any thread.
     nonisolated func enqueue(_ work: StoreWork) {
-        do throws(DurableError) {
-            let mustSchedule = try self.inbox.add(work)
-            if mustSchedule { self.eventLoop.execute { self.assumeOnLoop { $0.runBatch() } } }
-        } catch {
-            work.reject(error)
+        let (error, mustSchedule) = self.inbox.withLock { inbox in
+            if inbox.error == nil { inbox.works.append(work) }
+            return (inbox.error, inbox.error == nil && !Swift.exchange(&inbox.isScheduled, with: true))
         }
+        if let error { work.reject(error) }
+        if mustSchedule { self.eventLoop.execute { self.assumeOnLoop { $0.runBatch() } } }
     }
 
     /// Performs the work in the inbox, and begins the attempts that are due, in one transaction.
     private func runBatch() {
-        guard let tables = self.tables else { return }
-        var works = self.inbox.takeAll()
+        guard let database = self.database else { return }
+        var works = self.inbox.withLock { inbox in
+            inbox.isScheduled = false
+            return Swift.exchange(&inbox.works, with: [])
+        }
         // A transaction of the program can roll the whole batch back. The other work then runs again without
         // this transaction.
-        while let culprit = self.commit(works, to: tables) { works.remove(at: culprit) }
+        while let culprit = self.commit(works, to: database) { works.remove(at: culprit) }
     }
 
     /// Performs work in one transaction, and returns the index of the work that was rejected because it
     /// rolled the transaction back; nil when the batch is over.
-    private func commit(_ works: [StoreWork], to tables: StoreTables) -> Int? {
-        let batch = Batch(tables, settings: self.settings, state: self.state, at: self.clock.now())
-        var results: [StoreWork.Completion] = []
-        let commits = tables.database.commits
-        let logPages = tables.database.logPages
+    private func commit(_ works: [StoreWork], to database: Database) -> Int? {
+        let batch = Batch(database, settings: self.settings, state: self.state, at: self.clock.now())
+        var results: [() -> Void] = []
+        let commits = database.commits
+        let logPages = database.logPages
         do {
-            try tables.run("BEGIN IMMEDIATE")
+            try database.run("BEGIN IMMEDIATE")
             for (index, work) in works.enumerated() {
                 results.append(work.perform(batch))
                 if let failure = batch.failure { throw failure }
@@ -164,15 +161,15 @@ actor StoreEngine: LoopBound {
             try batch.fireSchedules()
             try batch.beginDue()
             let begin = ContinuousClock.now
-            try tables.run("COMMIT")
-            let hasChanges = tables.database.commits != commits
+            try database.run("COMMIT")
+            let hasChanges = database.commits != commits
             batch.state.statistics.attempts += batch.begun.count
             if hasChanges {
                 batch.state.statistics.commits += 1
                 batch.state.statistics.commitTime += Int((ContinuousClock.now - begin) / .microseconds(1))
-                self.lock?.noteCommit(pages: tables.database.logPages)
-                if tables.database.hasMoved {
-                    let message = "\(tables.database.path) was deleted or replaced while it was open"
+                self.lock?.noteCommit(pages: database.logPages)
+                if database.hasMoved {
+                    let message = "\(database.path) was deleted or replaced while it was open"
                     throw DurableError(.inputOutput, message: message)
                 }
             }
@@ -185,14 +182,14 @@ actor StoreEngine: LoopBound {
         let logLimit = self.settings.configuration.logLimit
         // A transaction that has written many pages also waits for the copy of these pages, so that the sends
         // after it do not wait.
-        if tables.database.logPages - logPages >= logLimit { self.checkpoint(tables) }
+        if database.logPages - logPages >= logLimit { self.checkpoint(database) }
         for (message, metadata) in batch.errors {
             self.settings.configuration.logger.error(message, metadata: metadata)
         }
         for result in results { result() }
         if let bus = self.settings.bus { for message in batch.begun { self.deliver(message, to: bus) } }
         if !self.drainWaiters.isEmpty, self.isDrained { self.resumeDrainWaiters() }
-        if tables.database.logPages >= logLimit { self.checkpoint(tables) }
+        if database.logPages >= logLimit { self.checkpoint(database) }
         self.armTimer()
         return nil
     }
@@ -202,7 +199,7 @@ actor StoreEngine: LoopBound {
     /// When the disk is full, the outcomes of attempts stay in the inbox until they can be written, and other
     /// work fails. After a failure that leaves the state of the file uncertain, the store stops.
     private func fail(_ works: [StoreWork], with error: DurableError) {
-        if let database = self.tables?.database, database.isInTransaction {
+        if let database = self.database, database.isInTransaction {
             try? database.execute("ROLLBACK")
         }
         guard error.isFatal else {
@@ -215,7 +212,7 @@ actor StoreEngine: LoopBound {
                     metadata: ["outcomes": "\(retried.count)", "error": "\(error)"]
                 )
             }
-            self.inbox.putBack(retried)
+            self.inbox.withLock { $0.works = retried + $0.works }
             self.runBatch(after: Self.retryPause)
             return
         }
@@ -262,9 +259,9 @@ actor StoreEngine: LoopBound {
         self.runBatch(after: .milliseconds(pause))
     }
 
-    private func checkpoint(_ tables: StoreTables) {
+    private func checkpoint(_ database: Database) {
         do {
-            _ = try tables.database.checkpoint()
+            _ = try database.checkpoint()
             self.lock?.noteCheckpoint()
         } catch {
             self.fail([], with: error)
@@ -299,29 +296,27 @@ extension StoreEngine {
             return StoreSettings(settings.configuration, policies: policies, bus: bus)
         }
         self.enqueue(
-            StoreWork(mustSucceed: true) { batch in
-                let result = batch.attempt { try batch.recover() }
-                return {
-                    if case .failure(let error) = result {
-                        self.settings.configuration.logger.error(
-                            "the messages of an earlier process could not be recovered",
-                            metadata: ["error": "\(error)"]
-                        )
-                    }
-                }
-            } reject: { _ in
+            StoreWork { batch in
+                try batch.recover()
+            } onFailure: { error in
+                self.settings.configuration.logger.error(
+                    "the messages of an earlier process could not be recovered",
+                    metadata: ["error": "\(error)"]
+                )
             }
         )
     }
 
     /// Whether no attempt is underway, and all outcomes of attempts have been written.
-    private var isDrained: Bool { self.state.lanes.inFlight == 0 && !self.inbox.hasOutcomes }
+    private var isDrained: Bool {
+        self.state.lanes.inFlight == 0 && !self.inbox.withLock { $0.works.contains(where: \.mustSucceed) }
+    }
 
     /// Stops new attempts, waits for the attempts that are underway, and closes the file.
     func close(drainingFor limit: Duration) async {
         self.state.lanes.hasEnded = true
         // Keep the timer. When the disk was full, the timer tries again to write the outcomes of attempts.
-        if !self.isDrained, self.tables != nil {
+        if !self.isDrained, self.database != nil {
             await withCheckedContinuation { continuation in
                 self.drainWaiters.append(continuation)
                 let deadline = Deadline(after: limit, by: self.eventLoop.time)
@@ -344,27 +339,41 @@ extension StoreEngine {
     private func stop(with error: DurableError) -> [StoreWork] {
         self.timer?.cancel()
         self.state.lanes.hasEnded = true
-        if let tables, error.code == .closed {
-            try? self.writeEnd(to: tables)
+        if let database, error.code == .closed {
+            try? self.writeEnd(to: database)
             // The write-ahead log still exists. If the process ends before the file is closed, the next
             // process reads the log.
             self.lock?.mark(.closed)
         }
-        self.tables = nil
+        self.database = nil
         self.updateSettings { StoreSettings($0.configuration, policies: $0.policies) }
         self.resumeDrainWaiters()
-        return self.inbox.close(with: error)
+        return self.inbox.withLock { inbox in
+            if inbox.error == nil { inbox.error = error }
+            return Swift.exchange(&inbox.works, with: [])
+        }
     }
 
-    /// Writes the time, and returns the messages whose attempts are underway to their lanes.
+    /// Writes the time, and makes the messages ready again whose attempts are underway.
     ///
-    /// If delivery has not begun, an earlier process has begun these attempts. The next process must then
-    /// learn of their interruption.
-    private func writeEnd(to tables: StoreTables) throws(DurableError) {
-        try tables.run("BEGIN IMMEDIATE")
-        try tables.set("clock", to: self.clock.now())
-        if self.state.lanes.hasBegun { try tables.releaseAll(by: self.settings.policies) }
-        try tables.run("COMMIT")
+    /// These attempts do not count. A message with a single attempt stays underway, because its handler has
+    /// possibly begun, and the next process makes the message a dead letter. If delivery has not begun, an
+    /// earlier process has begun the attempts. The next process must then learn of their interruption.
+    private func writeEnd(to database: Database) throws(DurableError) {
+        try database.run("BEGIN IMMEDIATE")
+        try database.set("clock", to: self.clock.now())
+        if self.state.lanes.hasBegun {
+            let underway = try database.prepare("SELECT id, url FROM waybill_messages WHERE state = 1")
+                .rows { (id: $0.int(0), url: $0.text(1) ?? "") }
+            let policies = self.settings.policies
+            for message in underway where policies.policy(of: message.url).attempts > 1 {
+                try database.run(
+                    "UPDATE waybill_messages SET state = 0, attempts = attempts - 1 WHERE id = ?",
+                    message.id
+                )
+            }
+        }
+        try database.run("COMMIT")
     }
 
     /// Ends a simulated store as the end of its process would; the caller must be on the engine's loop.
@@ -376,5 +385,44 @@ extension StoreEngine {
     private func resumeDrainWaiters() {
         for waiter in Swift.exchange(&self.drainWaiters, with: []) { waiter.resume() }
     }
+}
+
+/// Work for the next transaction of the file: a send, a transaction of the program, or the outcome of an
+/// attempt.
+struct StoreWork: Sendable {
+    /// Whether the work is tried again when the disk is full; otherwise, the caller receives the failure.
+    var mustSucceed = false
+    /// Performs the work in a batch, on the thread of the engine, and returns a closure that reports the
+    /// result after the commit.
+    let perform: @Sendable (Batch) -> () -> Void
+    /// Reports the failure of the whole batch to the caller of the work.
+    let reject: @Sendable (DurableError) -> Void
+}
+
+extension StoreWork {
+    /// Creates work that is tried again when the disk is full.
+    ///
+    /// `onFailure` is called when only this work has failed, and `reject` when the store has stopped.
+    init(
+        retrying work: @escaping @Sendable (Batch) throws -> Void,
+        onFailure: @escaping @Sendable (any Error) -> Void,
+        reject: @escaping @Sendable (DurableError) -> Void = { _ in }
+    ) {
+        self.mustSucceed = true
+        self.perform = { batch in
+            let result = batch.attempt { try work(batch) }
+            return { if case .failure(let error) = result { onFailure(error) } }
+        }
+        self.reject = reject
+    }
+}
+
+/// The work that has arrived since the last batch.
+private struct StoreInbox {
+    var works: [StoreWork] = []
+    /// Whether the engine has been scheduled to take the work.
+    var isScheduled = false
+    /// The reason why the store accepts no work; nil while the store accepts work.
+    var error: DurableError?
 }
 #endif

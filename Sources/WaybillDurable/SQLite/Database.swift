@@ -148,6 +148,11 @@ final class Database {
         return statement
     }
 
+    /// Runs a statement of the store, which is compiled only once.
+    func run(_ sql: StaticString, _ values: (any SQLBindable)...) throws(DurableError) {
+        try self.statement(sql).run(values)
+    }
+
     /// The number of rows that statements have changed since the file was opened.
     var totalChanges: Int { unsafe Int(sqlite3_total_changes64(self.connection)) }
 

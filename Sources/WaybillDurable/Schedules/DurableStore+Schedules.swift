@@ -44,7 +44,7 @@ extension DurableStore {
         try await self.engine.perform { batch in
             batch.schedulesChanged = true
             let now = rule.followsWallClock ? StoreClock.wallTime : batch.now
-            try batch.tables.database.execute(
+            try batch.database.execute(
                 """
                 INSERT INTO waybill_schedules (name, url, details, rule, zone, misfire, next)
                 VALUES (?,?,?,?,?,?,?) ON CONFLICT (name) DO UPDATE SET
@@ -73,15 +73,15 @@ extension DurableStore {
     public func unschedule(_ name: String) async throws -> Bool {
         try await self.engine.perform { batch in
             batch.schedulesChanged = true
-            try batch.tables.database.execute("DELETE FROM waybill_schedules WHERE name = ?", name)
-            return batch.tables.database.changes > 0
+            try batch.database.execute("DELETE FROM waybill_schedules WHERE name = ?", name)
+            return batch.database.changes > 0
         }
     }
 
     /// The schedules of the store, in the order of their names.
     public func schedules() async throws -> [DurableSchedule] {
         try await self.engine.perform { batch in
-            let select = try batch.tables.database.prepare(
+            let select = try batch.database.prepare(
                 "SELECT name, url, rule, zone, next FROM waybill_schedules ORDER BY name"
             )
             return try select.rows { row in

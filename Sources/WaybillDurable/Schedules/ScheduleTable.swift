@@ -2,21 +2,15 @@
 internal import Logging
 internal import WaybillRouting
 
-/// The schedules of a store, and the next time at which one of them sends a message.
-///
-/// The table is a part of the ``StoreState``.
+/// The times of a store's schedules that the ``StoreState`` contains.
 struct ScheduleTable {
     /// The first time at which a schedule sends a message; nil if the store has no schedules.
     private(set) var next: Int?
     /// The milliseconds by which the store's clock was ahead of the wall clock when ``next`` was read.
-    private var lead = 0
-
-    init() {}
-
-    init(_ database: Database) throws(DurableError) { try self.readNext(database) }
+    private(set) var lead = 0
 
     /// Reads the first time from the file; `lead` is added to cron times, which follow the wall clock.
-    private mutating func readNext(_ database: Database, lead: Int = 0) throws(DurableError) {
+    mutating func readNext(_ database: Database, lead: Int = 0) throws(DurableError) {
         let minimum = try database.prepare(
             """
             SELECT min(next + iif(zone = '', 0, ?)) FROM waybill_schedules
@@ -26,80 +20,61 @@ struct ScheduleTable {
         self.next = try minimum.first(lead) { $0.optionalAmount(0) }
         self.lead = lead
     }
+}
 
-    private struct Entry {
-        let name, url, rule, zone: String
-        let details: String?
-        let misfire: DurableMisfire
-        let next: Int
-    }
-
+extension Batch {
     /// Sends the messages of the due schedules, and writes their next times in the same transaction.
     ///
     /// While the store is not attached to a bus, no messages are sent.
-    fileprivate mutating func fire(in batch: Batch) throws(DurableError) {
-        let lead = max(0, batch.now - StoreClock.wallTime)
+    func fireSchedules() throws(DurableError) {
+        let lead = max(0, self.now - StoreClock.wallTime)
         // Read the time again when the wall clock was set forward.
-        if batch.schedulesChanged || lead < self.lead - 1_000 {
-            try self.readNext(batch.tables.database, lead: lead)
+        if self.schedulesChanged || lead < self.state.schedules.lead - 1_000 {
+            try self.state.schedules.readNext(self.database, lead: lead)
         }
-        guard batch.state.lanes.isDelivering, let next, next <= batch.now else { return }
-        let database = batch.tables.database
-        let select = try database.prepare(
+        guard self.state.lanes.isDelivering, let first = self.state.schedules.next, first <= self.now
+        else { return }
+        let select = try self.database.prepare(
             "SELECT name, url, details, rule, zone, misfire, next FROM waybill_schedules WHERE next <= ?"
         )
-        let due = try select.rows([batch.now]) { row in
-            Entry(
-                name: row.text(0) ?? "",
-                url: row.text(1) ?? "",
-                rule: row.text(3) ?? "",
-                zone: row.text(4) ?? "",
-                details: row.text(2),
-                misfire: DurableMisfire(rawValue: row.text(5) ?? "") ?? .once,
-                next: row.amount(6)
+        let due = try select.rows([self.now]) { row in
+            (
+                name: row.text(0) ?? "", url: row.text(1) ?? "", details: row.text(2),
+                rule: row.text(3) ?? "", zone: row.text(4) ?? "",
+                misfire: DurableMisfire(rawValue: row.text(5) ?? "") ?? .once, next: row.amount(6)
             )
         }
-        let update = try database.prepare("UPDATE waybill_schedules SET next = ? WHERE name = ?")
+        let update = try self.database.prepare("UPDATE waybill_schedules SET next = ? WHERE name = ?")
         for entry in due {
             // The text was written by a rule, but this system possibly does not know the time zone, or
             // somebody edited the file.
             guard let rule = DurableRule(storedAs: entry.rule, in: entry.zone) else {
-                batch.logAfterCommit(
+                self.logAfterCommit(
                     "a schedule is dropped because its rule cannot be read; declare it again",
                     metadata: ["schedule": "\(entry.name)", "rule": "\(entry.rule)", "zone": "\(entry.zone)"]
                 )
-                try database.execute("DELETE FROM waybill_schedules WHERE name = ?", entry.name)
+                try self.database.run("DELETE FROM waybill_schedules WHERE name = ?", entry.name)
                 continue
             }
-            let now = rule.followsWallClock ? batch.now - lead : batch.now
+            let now = rule.followsWallClock ? self.now - lead : self.now
             guard entry.next <= now else { continue }
             let (count, following) = rule.missed(from: entry.next, to: now, misfire: entry.misfire)
-            let lane = batch.settings.policies.lane(ofStored: entry.url)
+            let lane = self.settings.policies.lane(ofStored: entry.url)
             let message = NewMessage(url: entry.url, details: entry.details, lane: lane)
             do throws(DurableError) {
                 for _ in 0..<count {
-                    batch.forgetSize()
-                    _ = try batch.send(message)
+                    self.isFull = nil
+                    _ = try self.send(message)
                 }
             } catch  where error.code == .sizeLimitReached {
-                batch.logAfterCommit(
+                self.logAfterCommit(
                     "a schedule could not send its message",
                     metadata: ["schedule": "\(entry.name)", "error": "\(error)"]
                 )
             }
             try update.run(following, entry.name)
         }
-        try self.readNext(database, lead: lead)
-    }
-}
-
-extension Batch {
-    /// Sends the messages of the due schedules.
-    func fireSchedules() throws(DurableError) {
-        // The table changes other parts of the state while it fires.
-        var schedules = self.state.schedules
-        try schedules.fire(in: self)
-        self.state.schedules = schedules
+        try self.state.schedules.readNext(self.database, lead: lead)
     }
 }
 

@@ -110,7 +110,7 @@ extension DurableStore {
         while !search.isOver {
             search = try await self.engine.perform { [search] batch in
                 var search = search
-                try search.read(batch.tables)
+                try search.read(batch.database)
                 return search
             }
         }
@@ -169,10 +169,10 @@ struct MessageSearch: Sendable {
     var size = 0
 
     /// Reads the next rows.
-    mutating func read(_ tables: StoreTables) throws(DurableError) {
+    mutating func read(_ database: Database) throws(DurableError) {
         // SQLite evaluates a condition that does not depend on rows first, and does not read a table that the
         // condition excludes. The values of messages in another state are not read.
-        let statement = try tables.database.prepare(
+        let statement = try database.prepare(
             """
             SELECT id, url, state, attempts, sent, due, order_key, NULL, failure,
             iif(?3 IS NULL OR state = ?3, details, NULL) FROM waybill_messages

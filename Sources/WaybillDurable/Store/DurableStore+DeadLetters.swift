@@ -39,22 +39,28 @@ extension DurableStore {
     @discardableResult
     public func retry(matching pattern: String? = nil, id: Int? = nil) async throws -> Int {
         try await self.forEachDeadLetter(matching: pattern, id: id) { id, url, batch throws(DurableError) in
-            try batch.revive(id, to: url)
+            let lane = batch.settings.policies.lane(ofStored: url)
+            // The message keeps its number. It waits behind another message with its order key.
+            let insert = try batch.database.statement(
+                """
+                INSERT INTO waybill_messages (id, state, url, lane, due, sent, attempts, order_key, details)
+                SELECT id, iif(EXISTS (SELECT 1 FROM waybill_messages AS other
+                    WHERE other.order_key = dead.order_key), 2, 0), url, ?, ?, sent, 0, order_key, details
+                FROM waybill_dead AS dead WHERE id = ? RETURNING state = 2
+                """
+            )
+            let isBehind = try insert.first(lane, batch.now, id) { $0.int(0) == 1 } ?? false
+            if !isBehind { batch.wait(in: lane, until: batch.now) }
         }
     }
 
-    /// Deletes dead letters.
+    /// Deletes dead letters, which the parameters of ``retry(matching:id:)`` select.
     ///
-    /// - Parameters:
-    ///   - pattern: The pattern of the dead letters' URLs; nil for all URLs.
-    ///   - id: The number of one message; nil for all messages.
     /// - Returns: The number of messages that were deleted.
     /// - Throws: `invalidPattern`; ``DurableError``.
     @discardableResult
     public func drop(matching pattern: String? = nil, id: Int? = nil) async throws -> Int {
-        try await self.forEachDeadLetter(matching: pattern, id: id) { id, _, batch throws(DurableError) in
-            try batch.tables.dropDeadLetter(id)
-        }
+        try await self.forEachDeadLetter(matching: pattern, id: id) { _, _, _ in }
     }
 
     /// Returns the statistics of the store.
@@ -65,7 +71,18 @@ extension DurableStore {
     /// - Throws: ``DurableError``.
     public func statistics() async throws -> DurableStatistics {
         try await self.engine.perform { batch in
-            try batch.tables.complete(batch.state.statistics, at: batch.now)
+            func number(_ sql: String) throws(DurableError) -> Int? {
+                try batch.database.prepare(sql).first { $0.optionalAmount(0) }
+            }
+            var statistics = batch.state.statistics
+            statistics.waiting = try number("SELECT count(*) FROM waybill_messages WHERE state <> 1") ?? 0
+            statistics.underway = try number("SELECT count(*) FROM waybill_messages WHERE state = 1") ?? 0
+            statistics.dead = try number("SELECT count(*) FROM waybill_dead") ?? 0
+            statistics.schedules = try number("SELECT count(*) FROM waybill_schedules") ?? 0
+            let oldest = try number("SELECT sent FROM waybill_messages ORDER BY id LIMIT 1")
+            statistics.oldestAge = oldest.map { max(0, batch.now - $0) }
+            statistics.size = try batch.database.usedSize()
+            return statistics
         }
     }
 
@@ -75,10 +92,10 @@ extension DurableStore {
     ///
     /// - Returns: The problems, each on one line; empty if the file has no problems.
     public func check() async throws -> [String] {
-        try await self.engine.perform { batch in try batch.tables.problems() }
+        try await self.engine.perform { batch in try batch.database.problems() }
     }
 
-    /// Calls a closure for each dead letter, and returns the number of dead letters.
+    /// Deletes dead letters after it has called a closure for each, and returns the number of dead letters.
     private func forEachDeadLetter(
         matching pattern: String?,
         id: Int?,
@@ -92,15 +109,16 @@ extension DurableStore {
                 let limit = StoreEngine.rowsPerTurn
                 var (rows, found, last) = (0, 0, start)
                 // The values of the letters may need much memory, so they are not read.
-                let select = try batch.tables.database.prepare(
+                let select = try batch.database.prepare(
                     "SELECT id, url FROM waybill_dead WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?"
                 )
                 try select.forEachRow([start, id ?? .max, limit]) { () throws(DurableError) in
                     (rows, last) = (rows + 1, select.int(0))
                     let url = select.text(1) ?? ""
                     guard scope?.canRoute(url) ?? true else { return }
-                    // SQLite permits the deletion of a row that a running statement has already returned.
                     try body(last, url, batch)
+                    // SQLite permits the deletion of a row that a running statement has already returned.
+                    try batch.database.run("DELETE FROM waybill_dead WHERE id = ?", last)
                     found += 1
                 }
                 return (found, rows == limit && last < .max ? last : nil)
@@ -109,73 +127,6 @@ extension DurableStore {
             first = last.map { $0 + 1 }
         }
         return count
-    }
-}
-
-extension Batch {
-    /// Moves a dead letter, which keeps its number, back to the messages, and counts its attempts from 0.
-    fileprivate func revive(_ id: Int, to url: String) throws(DurableError) {
-        let lane = self.settings.policies.lane(ofStored: url)
-        self.addLane(lane)
-        let isBehind = try self.tables.revive(id, in: lane, at: self.now)
-        if !isBehind { self.state.lanes.wait(in: lane, until: self.now) }
-    }
-}
-
-extension StoreTables {
-    /// Returns the problems of the file, each on one line.
-    func problems() throws(DurableError) -> [String] {
-        var problems: [String] = []
-        for sql in [
-            "PRAGMA integrity_check",
-            """
-            SELECT 'the message ' || id || ' has a time that is not a number' FROM waybill_messages
-            WHERE typeof(due) NOT IN ('integer', 'real')
-            UNION ALL SELECT 'the schedule ' || name || ' has a time that is not a number'
-            FROM waybill_schedules WHERE typeof(next) NOT IN ('integer', 'real')
-            """,
-        ] {
-            problems += try self.database.prepare(sql).rows { $0.text(0) ?? "" }
-        }
-        return problems.filter { $0 != "ok" }
-    }
-
-    fileprivate func dropDeadLetter(_ id: Int) throws(DurableError) {
-        try self.statement("DELETE FROM waybill_dead WHERE id = ?").run(id)
-    }
-
-    /// Moves a dead letter to the messages, and returns whether another message of its order key precedes it.
-    fileprivate func revive(_ id: Int, in lane: String, at now: Int) throws(DurableError) -> Bool {
-        let insert = try self.statement(
-            """
-            INSERT INTO waybill_messages (id, state, url, lane, due, sent, attempts, order_key, details)
-            SELECT id, iif(EXISTS (SELECT 1 FROM waybill_messages AS other
-                WHERE other.order_key = dead.order_key), 2, 0), url, ?, ?, sent, 0, order_key, details
-            FROM waybill_dead AS dead WHERE id = ? RETURNING state = 2
-            """
-        )
-        let isBehind = try insert.first(lane, now, id) { $0.int(0) == 1 } ?? false
-        try self.dropDeadLetter(id)
-        return isBehind
-    }
-
-    /// Adds the content of the file to statistics.
-    fileprivate func complete(
-        _ statistics: DurableStatistics,
-        at now: Int
-    ) throws(DurableError) -> DurableStatistics {
-        func number(_ sql: String) throws(DurableError) -> Int? {
-            try self.database.prepare(sql).first { $0.optionalAmount(0) }
-        }
-        var statistics = statistics
-        statistics.waiting = try number("SELECT count(*) FROM waybill_messages WHERE state <> 1") ?? 0
-        statistics.underway = try number("SELECT count(*) FROM waybill_messages WHERE state = 1") ?? 0
-        statistics.dead = try number("SELECT count(*) FROM waybill_dead") ?? 0
-        statistics.schedules = try number("SELECT count(*) FROM waybill_schedules") ?? 0
-        let oldest = try number("SELECT sent FROM waybill_messages ORDER BY id LIMIT 1")
-        statistics.oldestAge = oldest.map { max(0, now - $0) }
-        statistics.size = try self.usedSize()
-        return statistics
     }
 }
 #endif

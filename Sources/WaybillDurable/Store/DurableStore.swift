@@ -65,7 +65,7 @@ public final class DurableStore: Sendable {
         // A store that a process uses, or has not closed, has a lock file. Only a store may open it, because
         // another connection would copy its write-ahead log.
         if StoreLock.hasFile(besides: path) { return true }
-        return try StoreTables(database: Database(path, vfs: nil)).exist()
+        return try Database(path, vfs: nil).hasTables()
     }
 }
 

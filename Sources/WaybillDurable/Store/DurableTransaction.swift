@@ -42,7 +42,7 @@ public final class DurableTransaction {
     /// - Throws: ``DurableError`` with `invalidStatement` or `statementFailed`.
     @discardableResult
     public func execute(_ sql: String, _ values: (any SQLBindable)...) throws(DurableError) -> Int {
-        let database = try self.current().tables.database
+        let database = try self.current().database
         let before = database.totalChanges
         try database.prepare(sql).run(values)
         return database.totalChanges == before ? 0 : database.changes
@@ -56,7 +56,7 @@ public final class DurableTransaction {
     /// - Returns: The rows of the result.
     /// - Throws: ``DurableError`` with `invalidStatement` or `statementFailed`.
     public func query(_ sql: String, _ values: (any SQLBindable)...) throws(DurableError) -> [SQLRow] {
-        let statement = try self.current().tables.database.prepare(sql)
+        let statement = try self.current().database.prepare(sql)
         let columns = statement.columns
         return try statement.rows(values) { $0.row(columns) }
     }
@@ -91,7 +91,7 @@ public final class DurableTransaction {
         let details = MessageDetails(parameters: parameters, headers: headers)
         var message = try NewMessage(url, details, by: batch.settings.policies)
         (message.key, message.delay, message.order, message.lifetime) = (key, after, order, lifetime)
-        return try batch.tables.database.withStoreAccess { try batch.send(message) }
+        return try batch.database.withStoreAccess { try batch.send(message) }
     }
 
     /// Calls a closure with the connection of SQLite, for calls of SQLite's C library.
@@ -105,7 +105,7 @@ public final class DurableTransaction {
     /// - Throws: `transactionEnded`, and the error of the closure.
     @unsafe
     public func withUnsafeConnection<Result>(_ body: (OpaquePointer) throws -> Result) throws -> Result {
-        try unsafe self.current().tables.database.withConnection(body)
+        try unsafe self.current().database.withConnection(body)
     }
 }
 #endif

@@ -57,7 +57,7 @@ extension Message {
             // The closure possibly ignored the failure of a statement that rolled the transaction back. The
             // deletion of the message would then be a commit by itself.
             try batch.checkTransaction()
-            let isUnderway = try batch.tables.database.withStoreAccess {
+            let isUnderway = try batch.database.withStoreAccess {
                 try !attempt.hasEnded && batch.complete(attempt.message, returning: returned)
             }
             guard isUnderway else {

@@ -1,0 +1,302 @@
+#if Durable
+internal import Logging
+internal import Waybill
+internal import WaybillRouting
+
+// The life of a message: it is sent, an attempt begins, and the message is completed, retried or a dead
+// letter.
+extension Batch {
+    /// Writes a message, and begins the first attempt if the message is due and its lane permits an attempt.
+    ///
+    /// A message that the store has already accepted causes a follow-up, so the limit on the file's size does
+    /// not apply to it. If an earlier message has the same key, the receipt has that message's number.
+    func send(_ message: NewMessage, isFollowUp: Bool = false) throws(DurableError) -> DurableReceipt {
+        let lane = message.lane
+        if let key = message.key {
+            let id = try self.database.statement("SELECT id FROM waybill_keys WHERE key = ? AND expires > ?")
+                .first(key, self.now) { $0.int(0) }
+            if let id { return DurableReceipt(id: id, isDuplicate: true) }
+        }
+        if !isFollowUp { try self.checkSize() }
+        let id = try self.state.numbers.next(in: self.database)
+        self.addLane(lane)
+        var state = DurableRecord.State.waiting
+        if let order = message.order, try self.hasMessage(inOrder: order) {
+            state = .behind
+        } else if message.delay <= .zero, self.state.lanes.hasSlot(in: lane, at: self.now) {
+            state = .underway
+        }
+        let due = StoreClock.adding(message.delay, to: self.now)
+        let expires = message.lifetime.map { StoreClock.adding($0, to: self.now) }
+        try self.database.run(
+            """
+            INSERT INTO waybill_messages
+            (id, state, url, lane, due, sent, attempts, expires, order_key, details) VALUES (?,?,?,?,?,?,?,?,?,?)
+            """,
+            id,
+            state.number,
+            message.url,
+            lane,
+            due,
+            self.now,
+            state == .underway ? 1 : 0,
+            expires,
+            message.order,
+            message.details
+        )
+        if let key = message.key {
+            let lifetime = message.keyLifetime ?? self.settings.configuration.keyLifetime
+            try self.database.run(
+                "INSERT OR REPLACE INTO waybill_keys (key, id, expires) VALUES (?,?,?)",
+                key,
+                id,
+                StoreClock.adding(lifetime, to: self.now)
+            )
+            try self.dropKeys(limit: 2)
+        }
+        // The program may catch an error of the statements above, and commit the rest of its transaction, so
+        // change the lane after them.
+        if state == .waiting { self.state.lanes.wait(in: lane, until: due) }
+        if state == .underway {
+            self.state.lanes.takeSlot(in: lane)
+            self.begun.append(
+                BegunMessage(
+                    id: id,
+                    url: message.url,
+                    lane: lane,
+                    order: message.order,
+                    details: message.details,
+                    attempts: 1,
+                    expires: expires,
+                    sent: self.now
+                )
+            )
+        }
+        return DurableReceipt(id: id, isDuplicate: false)
+    }
+
+    private func hasMessage(inOrder order: String) throws(DurableError) -> Bool {
+        try self.database.statement("SELECT 1 FROM waybill_messages WHERE order_key = ? LIMIT 1")
+            .first(order) { _ in true } ?? false
+    }
+
+    /// Deletes expired keys, at most `limit`.
+    private func dropKeys(limit: Int) throws(DurableError) {
+        try self.database.run(
+            """
+            DELETE FROM waybill_keys WHERE key IN
+            (SELECT key FROM waybill_keys WHERE expires <= ? ORDER BY expires LIMIT ?)
+            """,
+            self.now,
+            limit
+        )
+    }
+
+    /// Deletes a handled message, and sends its value to the return URL; false if the attempt was over.
+    func complete(_ message: BegunMessage, returning value: NewMessage?) throws -> Bool {
+        // Most messages have only this statement, so they need no savepoint.
+        if message.order == nil, value == nil { return try self.delete(message) }
+        return try self.inSavepoint {
+            guard try self.delete(message) else { return false }
+            if let value { _ = try self.send(value, isFollowUp: true) }
+            return true
+        }
+    }
+
+    /// Ends an attempt that failed: the message waits for the next attempt, or becomes a dead letter.
+    func fail(_ message: BegunMessage, with error: RoutingError, by policy: DurablePolicy) throws {
+        let due = StoreClock.adding(policy.backoff.delay(after: message.attempts), to: self.now)
+        let isExpired = message.expires.map { $0 <= due } ?? false
+        if error.isPermanent || isExpired || message.attempts >= policy.attempts {
+            try self.kill(message, with: error)
+            return
+        }
+        // The process did not end during the attempt, so the message returns from the lane for interrupted
+        // messages to the lane of its policy.
+        let lane = self.settings.policies.lane(ofStored: message.url)
+        try self.retry(message, in: lane, at: due, attempts: message.attempts, failure: "\(error)")
+    }
+
+    /// Ends an attempt, which does not count, because the bus has shut down.
+    func release(_ message: BegunMessage) throws(DurableError) {
+        try self.retry(message, in: message.lane, at: self.now, attempts: message.attempts - 1)
+    }
+
+    /// Ends an attempt, so that the message waits for the next, unless the attempt was already over.
+    private func retry(
+        _ message: BegunMessage,
+        in lane: String,
+        at due: Int,
+        attempts: Int,
+        failure: String? = nil
+    ) throws(DurableError) {
+        try self.database.run(
+            """
+            UPDATE waybill_messages SET state = 0, lane = ?, due = ?, attempts = ?,
+            failure = coalesce(?, failure), interruptions = 0
+            WHERE id = ? AND state = 1 AND attempts = ?
+            """,
+            lane,
+            due,
+            attempts,
+            failure,
+            message.id,
+            message.attempts
+        )
+        if self.database.changes == 1 { self.wait(in: lane, until: due) }
+    }
+
+    /// Moves a message to the dead letters.
+    func kill(_ message: BegunMessage, with error: RoutingError) throws {
+        let isDead = try self.inSavepoint {
+            try self.database.run(
+                """
+                INSERT INTO waybill_dead (id, url, order_key, details, sent, died, attempts, code, failure)
+                SELECT id, url, order_key, details, sent, ?, attempts, ?, ? FROM waybill_messages
+                WHERE id = ? AND state = 1 AND attempts = ?
+                """,
+                self.now,
+                "\(error.code)",
+                "\(error)",
+                message.id,
+                message.attempts
+            )
+            return try self.delete(message)
+        }
+        guard isDead else { return }
+        self.logAfterCommit(
+            "a durable message is now a dead letter",
+            metadata: [
+                "url": "\(message.url)", "id": "\(message.id)", "attempts": "\(message.attempts)",
+                "error": "\(error)",
+            ]
+        )
+    }
+
+    /// Deletes a message if its attempt is still underway, and returns whether it was.
+    ///
+    /// The first remaining message with the same order key is then ready.
+    private func delete(_ message: BegunMessage) throws(DurableError) -> Bool {
+        let delete = try self.database.statement(
+            "DELETE FROM waybill_messages WHERE id = ? AND state = 1 AND attempts = ?"
+        )
+        try delete.run(message.id, message.attempts)
+        guard self.database.changes == 1 else { return false }
+        guard let order = message.order else { return true }
+        let follow = try self.database.statement(
+            """
+            UPDATE waybill_messages SET state = 0 WHERE state = 2 AND id =
+            (SELECT min(id) FROM waybill_messages WHERE order_key = ?) RETURNING lane
+            """
+        )
+        if let lane = try follow.first(order, of: { $0.text(0) }) {
+            // The message possibly has a delay, so read the next time of the lane from the file.
+            self.wait(in: lane, until: try self.database.nextDue(of: lane) ?? self.now)
+        }
+        return true
+    }
+
+    /// Begins the attempts that are due, as many as the limits of the lanes permit.
+    func beginDue() throws {
+        for lane in self.state.lanes.due(at: self.now) {
+            // The policy of the lane has possibly changed.
+            self.addLane(lane)
+            let slots = self.state.lanes.freeSlots(in: lane)
+            guard slots > 0, let messages = try self.messagesToBegin(in: lane, limit: slots) else { continue }
+            let begunBefore = self.begun.count
+            for var message in messages {
+                let isExpired = message.expires.map { $0 <= self.now } ?? false
+                // An expired message is not attempted, so the attempt does not count.
+                if isExpired { message.attempts -= 1 }
+                try self.database.run(
+                    "UPDATE waybill_messages SET state = 1, attempts = ? WHERE id = ?",
+                    message.attempts,
+                    message.id
+                )
+                if isExpired {
+                    let reason = "the message expired in the store before it was handled"
+                    let error = RoutingError(.deadlineExceeded, url: message.url, message: reason)
+                    try self.kill(message, with: error)
+                } else {
+                    self.begun.append(message)
+                }
+            }
+            let count = self.begun.count - begunBefore
+            self.state.lanes.begin(count, in: lane, nextDue: try self.database.nextDue(of: lane))
+        }
+    }
+
+    /// Returns the due messages of a lane, with numbers of attempts that include the attempt about to begin.
+    ///
+    /// The policies have possibly changed since the lanes were chosen. For example, `waybill store` sends
+    /// dead letters again without the policies of the program. So first moves other messages to the lanes of
+    /// their policies. Returns nil if possibly more messages must be moved. The next batch then moves them,
+    /// so that sends do not wait for the moves of all messages.
+    private func messagesToBegin(in lane: String, limit: Int) throws(DurableError) -> [BegunMessage]? {
+        let select = try self.database.statement(
+            """
+            SELECT id, url, lane, order_key, details, attempts + 1, expires, sent FROM waybill_messages
+            WHERE lane = ? AND state = 0 AND due <= ? ORDER BY due, id LIMIT ?
+            """
+        )
+        let update = try self.database.statement("UPDATE waybill_messages SET lane = ? WHERE id = ?")
+        var moved = 0
+        while moved < 1_000 {
+            let messages = try select.rows([lane, self.now, limit]) { BegunMessage($0) }
+            if lane == DurablePolicies.interruptedLane { return messages }
+            let before = moved
+            for message in messages {
+                let current = self.settings.policies.lane(ofStored: message.url)
+                if current == lane { continue }
+                try update.run(current, message.id)
+                self.wait(in: current, until: self.now)
+                moved += 1
+            }
+            if moved == before { return messages }
+        }
+        return nil
+    }
+
+    /// Records that a message waits in a lane.
+    func wait(in lane: String, until due: Int) {
+        self.addLane(lane)
+        self.state.lanes.wait(in: lane, until: due)
+    }
+
+    /// Adds a lane if it does not exist, and sets its limit to the limit of its current policy.
+    func addLane(_ lane: String) {
+        self.state.lanes.setLimit(self.settings.policies.concurrency(of: lane), of: lane)
+    }
+
+    private func checkSize() throws(DurableError) {
+        let limit = self.settings.configuration.sizeLimit
+        if self.isFull == nil {
+            var isFull = try self.database.usedSize() >= limit
+            if isFull {
+                // Each send with a key deletes two expired keys. A full store accepts no sends, so delete
+                // expired keys here.
+                try self.dropKeys(limit: 1_000)
+                isFull = try self.database.usedSize() >= limit
+            }
+            self.isFull = isFull
+        }
+        guard self.isFull == true else { return }
+        let message =
+            "\(self.database.path) has reached its limit of \(limit) bytes; let messages complete, drop dead "
+            + "letters, remember keys for a shorter time, or raise sizeLimit"
+        throw DurableError(.sizeLimitReached, message: message)
+    }
+}
+
+extension RoutingError {
+    /// Whether another attempt would fail in the same way, unless the program is changed.
+    ///
+    /// A message that the handler sends may fail for a reason that passes.
+    var isPermanent: Bool {
+        let root = self.rootCause
+        return (root.url.isEmpty || root.url == self.url)
+            && [.invalidURL, .missingParameter, .invalidParameter, .typeMismatch, .notTransferable]
+                .contains(root.code)
+    }
+}
+#endif
