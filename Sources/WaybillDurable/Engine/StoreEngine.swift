@@ -31,21 +31,16 @@ actor StoreEngine: LoopBound {
     private var isRetrying = false
     private var drainWaiters: [CheckedContinuation<Void, Never>] = []
 
-    init(_ configuration: DurableStore.Configuration, on eventLoop: EventLoop) {
-        self.eventLoop = eventLoop
-        self.currentSettings = Locked(StoreSettings(configuration))
-    }
-
-    /// Creates the loop of a store, with its own thread.
-    static func makeEventLoop() -> EventLoop {
-        // The engine's loop blocks while the disk synchronizes, and the watchdog would report each of these
-        // blocks.
-        var configuration = EventLoop.Configuration()
-        configuration.watchdogThreshold = nil
+    /// Creates the engine of a store; `eventLoop` is nil for a loop with its own thread.
+    init(_ configuration: DurableStore.Configuration, on eventLoop: EventLoop? = nil) {
+        var loop = EventLoop.Configuration()
+        // The loop blocks while the disk synchronizes, and the watchdog would report each of these blocks.
+        loop.watchdogThreshold = nil
         // Waking a thread takes longer than many senders need before they send again, so the loop spins for a
         // short time.
-        configuration.idlePolicy = .spin(for: .microseconds(50))
-        return EventLoop(name: "waybill-store", configuration: configuration)
+        loop.idlePolicy = .spin(for: .microseconds(50))
+        self.eventLoop = eventLoop ?? EventLoop(name: "waybill-store", configuration: loop)
+        self.currentSettings = Locked(StoreSettings(configuration))
     }
 
     func open(_ path: String) throws(DurableError) {

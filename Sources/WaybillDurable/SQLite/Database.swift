@@ -15,14 +15,6 @@ final class Database {
     /// The compiled statements of the store, by the address of their text.
     private var statements: [UInt: Statement] = [:]
 
-    /// Whether the file was deleted or replaced, so that its path no longer leads to the open file.
-    var hasMoved: Bool {
-        var hasMoved: Int32 = 0
-        let control = SQLITE_FCNTL_HAS_MOVED
-        return unsafe sqlite3_file_control(self.connection, "main", control, &hasMoved) == SQLITE_OK
-            && hasMoved != 0
-    }
-
     /// Opens or creates a file; `vfs` is nil for the file system of the operating system.
     init(_ path: String, vfs: String?) throws(DurableError) {
         var handle: OpaquePointer?
@@ -80,6 +72,10 @@ final class Database {
 
     /// Compiles a statement; throws `invalidStatement` unless the text is exactly one allowed statement.
     func prepare(_ sql: String) throws(DurableError) -> Statement {
+        func invalid(_ content: String) -> DurableError {
+            let message = "the text contains \(content): \(sql.onShortLine)"
+            return DurableError(.invalidStatement, message: message)
+        }
         var found: Statement?
         var start = 0
         // The text after the statement may contain spaces, semicolons and comments.
@@ -89,31 +85,17 @@ final class Database {
                 next = try self.prepare(sql, from: start)
             } catch {
                 // The text that follows the first statement is not empty, and possibly depends on it.
-                throw found == nil || error.failsBatch ? error : Self.several(sql)
+                throw found == nil || error.failsBatch ? error : invalid("more than one SQL statement")
             }
-            if found != nil, next.statement != nil { throw Self.several(sql) }
+            if found != nil, next.statement != nil { throw invalid("more than one SQL statement") }
             found = found ?? next.statement
             start += max(1, next.length)
         }
-        guard let found else {
-            throw DurableError(
-                .invalidStatement,
-                message: "the text contains no SQL statement: \(sql.onShortLine)"
-            )
-        }
+        guard let found else { throw invalid("no SQL statement") }
         return found
     }
 
-    private static func several(_ sql: String) -> DurableError {
-        DurableError(
-            .invalidStatement,
-            message: "the text contains more than one SQL statement: \(sql.onShortLine)"
-        )
-    }
-
-    /// Compiles the next statement of a text, and returns the number of bytes read.
-    ///
-    /// The statement is nil if no statement is left.
+    /// Compiles the next statement of a text, which is nil at the end, and returns the number of bytes read.
     private func prepare(
         _ sql: String,
         from start: Int
@@ -133,9 +115,7 @@ final class Database {
             if let tail = unsafe tail { length = unsafe tail - text - start }
             return status
         }
-        guard status == SQLITE_OK else {
-            throw self.error(status, while: "compiling \(sql.onShortLine)")
-        }
+        guard status == SQLITE_OK else { throw self.error(status, while: "compiling \(sql.onShortLine)") }
         return (unsafe handle.map { unsafe Statement($0, sql: sql, database: self) }, length)
     }
 
@@ -151,6 +131,14 @@ final class Database {
     /// Runs a statement of the store, which is compiled only once.
     func run(_ sql: StaticString, _ values: (any SQLBindable)...) throws(DurableError) {
         try self.statement(sql).run(values)
+    }
+
+    /// Whether the file was deleted or replaced, so that its path no longer leads to the open file.
+    var hasMoved: Bool {
+        var hasMoved: Int32 = 0
+        let control = SQLITE_FCNTL_HAS_MOVED
+        let status = unsafe sqlite3_file_control(self.connection, "main", control, &hasMoved)
+        return status == SQLITE_OK && hasMoved != 0
     }
 
     /// The number of rows that statements have changed since the file was opened.
@@ -170,15 +158,14 @@ final class Database {
 
     /// Runs code of the program, whose statements may neither end the transaction nor change store tables.
     ///
-    /// After the limit, a statement that still runs is interrupted, and no further statement can be compiled.
+    /// After the limit, a running statement is interrupted, and no further statement can be compiled.
     func withProgramAccess<Result>(limit: Duration, _ body: () throws -> Result) rethrows -> Result {
         self.observer.isProgram = true
         self.observer.deadline = .now + limit
         defer {
             self.observer.isProgram = false
             self.observer.deadline = nil
-            // If the program prepared a statement through the connection, the program itself has received the
-            // refusal.
+            // A program that prepares statements through the connection has received the refusal itself.
             self.observer.denial = nil
         }
         return try body()
@@ -247,9 +234,8 @@ private final class ConnectionObserver {
     /// The reason why a statement of the program was rejected.
     var denial: String?
 
-    /// Returns the observer from the context that SQLite passes to a callback.
+    /// Returns the observer, which lives longer than the connection, from the context of a callback.
     static func of(_ context: UnsafeMutableRawPointer?) -> ConnectionObserver? {
-        // The context is the observer, which lives longer than the connection.
         unsafe context.map { unsafe CallbackContext.object(of: $0) }
     }
 
@@ -273,6 +259,7 @@ private final class ConnectionObserver {
         case SQLITE_ATTACH, SQLITE_DETACH:
             self.denial = "a transaction of the store cannot attach or detach a database"
         case SQLITE_PRAGMA:
+            // A pragma without an argument only reads.
             if second == nil || Self.harmlessPragmas.contains(first?.lowercased() ?? "") { return SQLITE_OK }
             self.denial = "a transaction of the store cannot change settings of SQLite"
         default:
@@ -286,10 +273,7 @@ private final class ConnectionObserver {
         return SQLITE_DENY
     }
 
-    /// The pragmas that may have an argument, because they only read the schema, or set values that belong to
-    /// the program.
-    ///
-    /// A pragma without an argument only reads.
+    /// The pragmas that only read the schema or set values of the program, even with an argument.
     private static let harmlessPragmas: Set<String> = [
         "table_info", "table_xinfo", "index_list", "index_info", "index_xinfo", "foreign_key_list",
         "foreign_key_check", "integrity_check", "quick_check", "user_version", "application_id",
@@ -324,10 +308,8 @@ extension DurableError {
             case SQLITE_ERROR: (.invalidStatement, "correct the SQL statement")
             default: (.statementFailed, "the transaction is rolled back")
             }
-        return DurableError(
-            code,
-            message: "\(path): \(action) failed with \"\(detail)\" (\(status)); \(remedy)"
-        )
+        let message = "\(path): \(action) failed with \"\(detail)\" (\(status)); \(remedy)"
+        return DurableError(code, message: message)
     }
 
     /// Whether the state of the file is uncertain, so that the store must stop.

@@ -55,10 +55,8 @@ final class Statement {
         while isContinued(), try self.step() { try body() }
     }
 
-    private func reset() {
-        // `sqlite3_reset` returns the failure of the last step again, which has already been reported.
-        unsafe sqlite3_reset(self.handle)
-    }
+    /// Ends the run; SQLite returns the failure of the last step again, which has already been reported.
+    private func reset() { unsafe sqlite3_reset(self.handle) }
 
     private func step() throws(DurableError) -> Bool {
         switch unsafe sqlite3_step(self.handle) {
@@ -71,11 +69,8 @@ final class Statement {
     private func bind(_ values: [any SQLBindable]) throws(DurableError) {
         let count = unsafe Int(sqlite3_bind_parameter_count(self.handle))
         guard count == values.count else {
-            throw DurableError(
-                .invalidStatement,
-                message: "the statement has \(count) parameters, but the call passes \(values.count) values: "
-                    + self.sql.onShortLine
-            )
+            let counts = "has \(count) parameters, but the call passes \(values.count) values"
+            throw DurableError(.invalidStatement, message: "the statement \(counts): \(self.sql.onShortLine)")
         }
         for (index, value) in values.enumerated() {
             let status = self.bind(value.sqlValue, to: CInt(index + 1))
@@ -126,7 +121,7 @@ extension Statement {
     /// The time or count in a column, with the same limit; 0 if the value is not a number.
     func amount(_ column: CInt) -> Int { self.optionalAmount(column) ?? 0 }
 
-    /// The current row, with its values and the names of its columns.
+    /// Returns the current row.
     func row(_ columns: [String]) -> SQLRow {
         SQLRow(columns: columns, values: (0..<CInt(columns.count)).map { self.value($0) })
     }

@@ -93,14 +93,9 @@ extension DurableStore {
         after previous: Int = 0,
         limit: Int = 1_000
     ) async throws -> [DurableRecord] {
-        try await self.messages(
-            MessageSearch(
-                state: state,
-                scope: self.scope(of: pattern),
-                id: id,
-                previous: previous,
-                limit: limit
-            )
+        let scope = try self.scope(of: pattern)
+        return try await self.messages(
+            MessageSearch(state: state, scope: scope, id: id, previous: previous, limit: limit)
         )
     }
 
@@ -147,25 +142,21 @@ extension DurableRecord {
 
 /// A search for messages in the file, which reads the file in steps.
 struct MessageSearch: Sendable {
-    /// The state of the messages; nil for all states.
     var state: DurableRecord.State?
     /// The table that matches the URLs of the messages; nil for all URLs.
     var scope: RouteTable<Void>?
-    /// The number of one message; nil for all messages.
     var id: Int?
     /// The number of the last message that the search has read.
     var previous = 0
-    /// The maximum number of messages.
     var limit = Int.max
     /// The maximum size of the messages as JSON, in bytes.
     ///
     /// The first message is found even if it alone is larger.
     var sizeLimit = MessageDetails.sizeLimit
-    /// The messages that were found.
     var records: [DurableRecord] = []
     /// Whether the search has found all messages, or has reached a limit.
     var isOver = false
-    /// The size of the messages that were found, as JSON.
+    /// The size of the records as JSON.
     var size = 0
 
     /// Reads the next rows.

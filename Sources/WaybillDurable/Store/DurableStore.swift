@@ -33,9 +33,7 @@ public final class DurableStore: Sendable {
     /// - Throws: ``DurableError`` with `notADatabase`, `newerSchema`, `inUse`, `readOnly`, `unavailable`,
     ///   `diskFull`, `inputOutput` or `corrupt`.
     public init(_ path: String, configuration: Configuration = Configuration()) async throws(DurableError) {
-        self.engine =
-            StoreHost.makeEngine(configuration)
-            ?? StoreEngine(configuration, on: StoreEngine.makeEventLoop())
+        self.engine = StoreHost.makeEngine(configuration) ?? StoreEngine(configuration)
         try await self.engine.open(path)
     }
 
@@ -133,8 +131,7 @@ private final class AttachedStores: Sendable {
     /// Adds a store, and releases the stores that have been closed, together with their threads.
     func append(_ store: DurableStore) {
         _ = self.stores.withLock { stores in
-            defer { stores = stores.filter { $0.engine.closingError == nil } + [store] }
-            return stores
+            Swift.exchange(&stores, with: stores.filter { $0.engine.closingError == nil } + [store])
         }
     }
 }

@@ -18,10 +18,8 @@ public final class DurableTransaction {
 
     private func current() throws(DurableError) -> Batch {
         guard let batch else {
-            throw DurableError(
-                .transactionEnded,
-                message: "the transaction was used after its closure had returned; write within the closure"
-            )
+            let message = "the transaction was used after its closure had returned; write within the closure"
+            throw DurableError(.transactionEnded, message: message)
         }
         try batch.checkTransaction()
         // SQLite refuses further statements of the program, but not the statements of a send.
@@ -48,13 +46,9 @@ public final class DurableTransaction {
         return database.totalChanges == before ? 0 : database.changes
     }
 
-    /// Runs an SQL query.
+    /// Runs an SQL query, with the parameters and errors of ``execute(_:_:)``.
     ///
-    /// - Parameters:
-    ///   - sql: One SQL statement, with a `?` for each value.
-    ///   - values: The values, in the order of the question marks.
     /// - Returns: The rows of the result.
-    /// - Throws: ``DurableError`` with `invalidStatement` or `statementFailed`.
     public func query(_ sql: String, _ values: (any SQLBindable)...) throws(DurableError) -> [SQLRow] {
         let statement = try self.current().database.prepare(sql)
         let columns = statement.columns
@@ -63,16 +57,8 @@ public final class DurableTransaction {
 
     /// Sends a message in the transaction.
     ///
-    /// - Parameters:
-    ///   - url: The URL to which the message is sent. The URL's fragment can be a return URL.
-    ///   - parameters: Parameters in addition to the parameters in the URL. A value must be `Encodable`, and
-    ///     is stored as JSON.
-    ///   - headers: Text for middlewares and other infrastructure, in addition to the headers of the bus's
-    ///     middlewares.
-    ///   - key: A text that identifies the message. A second send with the same key stores nothing.
-    ///   - after: How long to wait before the first attempt.
-    ///   - order: The order key. The store handles messages with the same order key one after the other.
-    ///   - lifetime: How long the message is valid. After this time, the message becomes a dead letter.
+    /// The parameters are those of ``DurableStore/send(_:parameters:headers:key:after:order:lifetime:)``.
+    ///
     /// - Returns: The number of the message.
     /// - Throws: ``/WaybillRouting/RoutingError`` with `invalidURL` or `notTransferable`; ``DurableError``
     ///   with `sizeLimitReached`.
@@ -94,14 +80,12 @@ public final class DurableTransaction {
         return try batch.database.withStoreAccess { try batch.send(message) }
     }
 
-    /// Calls a closure with the connection of SQLite, for calls of SQLite's C library.
+    /// Calls a closure with the connection of SQLite, a `sqlite3 *`, and returns the closure's result.
     ///
     /// The connection is valid until the closure returns. The closure must not end the transaction, close the
     /// connection, or keep a reference to it. It must not replace the connection's authorizer, progress
     /// handler or WAL hook, which the store uses.
     ///
-    /// - Parameter body: A closure that receives the connection, a `sqlite3 *`.
-    /// - Returns: The result of the closure.
     /// - Throws: `transactionEnded`, and the error of the closure.
     @unsafe
     public func withUnsafeConnection<Result>(_ body: (OpaquePointer) throws -> Result) throws -> Result {

@@ -42,30 +42,24 @@ extension Message {
         _ body: @escaping @Sendable (DurableTransaction) throws -> Value
     ) async throws -> Value {
         guard let attempt = self.source as? DurableAttempt else {
-            throw DurableError(
-                .notDurable,
-                message: "\(self) was not delivered by a store; send it with DurableStore.send"
-            )
+            let message = "\(self) was not delivered by a store; send it with DurableStore.send"
+            throw DurableError(.notDurable, message: message)
         }
         let (returnURL, headers) = (self.returnURL, self.headers)
         let (value, hasSent) = try await attempt.engine.performTransaction { transaction, batch in
             let value = try body(transaction)
             let sent = try attempt.returned
-            let returned =
-                try sent
-                ?? returnURL.map { try attempt.encode(value, for: $0, headers: headers) }
+            let reply = try sent ?? returnURL.map { try attempt.encode(value, for: $0, headers: headers) }
             // The closure possibly ignored the failure of a statement that rolled the transaction back. The
             // deletion of the message would then be a commit by itself.
             try batch.checkTransaction()
             let isUnderway = try batch.database.withStoreAccess {
-                try !attempt.hasEnded && batch.complete(attempt.message, returning: returned)
+                try !attempt.hasEnded && batch.complete(attempt.message, returning: reply)
             }
             guard isUnderway else {
-                throw DurableError(
-                    .attemptEnded,
-                    message: "message \(attempt.message.id) to \(attempt.message.url) is completed, or the "
-                        + "timeout of its policy has passed, so nothing was written"
-                )
+                let message = "message \(attempt.message.id) to \(attempt.message.url) is completed, or the "
+                    + "timeout of its policy has passed, so nothing was written"
+                throw DurableError(.attemptEnded, message: message)
             }
             return (value, sent != nil)
         }

@@ -55,7 +55,14 @@ extension MessageBus {
             _ operation: @escaping @Sendable (Message) async throws -> Value
         ) throws(RoutingError) {
             let registration = try self.register("\(url)/\(name)", fileID: fileID, line: line) { message in
-                try await refusing { try await operation(message) }
+                do {
+                    return try await operation(message)
+                } catch let error as DurableError {
+                    // Callers in other processes receive the text of `refused`.
+                    throw RoutingError.refused(error.message, cause: error)
+                } catch let error as RoutingError where error.code == .invalidPattern {
+                    throw RoutingError.refused(error.message, cause: error)
+                }
             }
             registrations.append(registration)
         }
@@ -77,34 +84,17 @@ extension MessageBus {
             }
             try add("schedules") { _ in try await store.schedules() }
             try add("check") { _ in try await store.check() }
-            try add("retry") { message in
-                try await store.retry(
-                    matching: try message.argument("matching"),
-                    id: try message.argument("id")
-                )
+            try add("retry") {
+                try await store.retry(matching: $0.argument("matching"), id: $0.argument("id"))
             }
-            try add("drop") { message in
-                try await store.drop(
-                    matching: try message.argument("matching"),
-                    id: try message.argument("id")
-                )
+            try add("drop") {
+                try await store.drop(matching: $0.argument("matching"), id: $0.argument("id"))
             }
         } catch {
             for registration in registrations { registration.cancel() }
             throw error
         }
         return registrations
-    }
-}
-
-/// Runs an operation, and throws its failure as `refused`, whose text callers in other processes receive.
-private func refusing<Value: Sendable>(_ operation: () async throws -> Value) async throws -> Value {
-    do {
-        return try await operation()
-    } catch let error as DurableError {
-        throw RoutingError.refused(error.message, cause: error)
-    } catch let error as RoutingError where error.code == .invalidPattern {
-        throw RoutingError.refused(error.message, cause: error)
     }
 }
 #endif
