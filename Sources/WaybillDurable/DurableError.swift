@@ -13,11 +13,6 @@ public struct DurableError: Error, CustomStringConvertible {
     public let cause: (any Error)?
 
     /// Creates an error.
-    ///
-    /// - Parameters:
-    ///   - code: The kind of failure.
-    ///   - message: One sentence for people.
-    ///   - cause: The underlying error; nil if the failure has no cause.
     public init(_ code: Code, message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -29,16 +24,7 @@ public struct DurableError: Error, CustomStringConvertible {
 }
 
 extension DurableError {
-    /// Creates the error for a failure whose type the store does not know.
-    static func unexpected(_ error: any Error) -> DurableError {
-        DurableError(.statementFailed, message: "the transaction failed: \(error)", cause: error)
-    }
-}
-
-extension DurableError {
-    /// The kind of a failure.
-    ///
-    /// Later versions may add kinds.
+    /// The kind of a failure, to which later versions may add kinds.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Storage: String {
             case notADatabase, newerSchema, inUse, readOnly, unavailable, diskFull
@@ -61,9 +47,7 @@ extension DurableError {
         public static let readOnly = Self(storage: .readOnly)
         /// The file cannot be opened or created.
         public static let unavailable = Self(storage: .unavailable)
-        /// The disk has no space left.
-        ///
-        /// The failed operation has written nothing.
+        /// The disk has no space left, so the failed operation has written nothing.
         public static let diskFull = Self(storage: .diskFull)
         /// The store has reached ``DurableStore/Configuration/sizeLimit`` and accepts no messages.
         public static let sizeLimitReached = Self(storage: .sizeLimitReached)

@@ -169,7 +169,9 @@ actor StoreEngine: LoopBound {
                 }
             }
         } catch {
-            self.fail(works, with: error as? DurableError ?? .unexpected(error))
+            let message = "the transaction failed: \(error)"
+            let failure = DurableError(.statementFailed, message: message, cause: error)
+            self.fail(works, with: error as? DurableError ?? failure)
             return nil
         }
         self.state = batch.state

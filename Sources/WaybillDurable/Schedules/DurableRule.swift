@@ -13,21 +13,16 @@ public struct DurableRule: Sendable {
     let text: String
     let zone: String
 
-    /// A rule that applies at fixed intervals, counted from the first declaration of the schedule.
-    ///
-    /// - Parameter interval: The interval, at least 1 millisecond.
-    /// - Returns: The rule.
+    /// A rule that applies at intervals of at least 1 millisecond, counted from the first declaration of the
+    /// schedule.
     public static func every(_ interval: Duration) -> DurableRule {
-        let milliseconds = max(1, StoreClock.milliseconds(interval))
-        return DurableRule(
-            kind: .every(milliseconds: milliseconds),
-            text: "every \(milliseconds) ms",
-            zone: ""
-        )
+        let count = max(1, StoreClock.milliseconds(interval))
+        return DurableRule(kind: .every(milliseconds: count), text: "every \(count) ms", zone: "")
     }
 
     /// A rule with the five fields of cron: minute, hour, day of the month, month, day of the week.
     ///
+    /// The fields are separated by spaces. The name of the time zone is a name such as `Europe/Oslo`.
     /// A field is `*`, a number, a range `1-5`, or a list `1,15`. A `*` or a range can have a step: `*/10`.
     /// Months and weekdays can also be English names of three letters. 0 and 7 are Sunday. When both the day
     /// of the month and the weekday are restricted, a date that matches either of them matches, as in cron.
@@ -36,19 +31,13 @@ public struct DurableRule: Sendable {
     /// after the gap. When clocks are set back, a time that occurs twice on that day applies only at its
     /// first occurrence.
     ///
-    /// - Parameters:
-    ///   - expression: The five fields, separated by spaces.
-    ///   - zone: The name of the time zone, such as `Europe/Oslo`.
-    /// - Returns: The rule.
     /// - Throws: `invalidArgument` if a field or the time zone is invalid, or if no date matches.
     public static func cron(_ expression: String, in zone: String = "UTC") throws(DurableError) -> DurableRule
     {
         let fields = try CronExpression(expression)
         guard let timeZone = TimeZone(identifier: zone) else {
-            throw DurableError(
-                .invalidArgument,
-                message: "\(zone) is not a known time zone; use a name such as Europe/Oslo, or UTC"
-            )
+            let message = "\(zone) is not a known time zone; use a name such as Europe/Oslo, or UTC"
+            throw DurableError(.invalidArgument, message: message)
         }
         guard CronCalendar(timeZone).next(of: fields, after: StoreClock.wallTime / 1_000) != nil else {
             let message = "no date in the next 40 years matches \(expression)"
@@ -67,10 +56,8 @@ public struct DurableRule: Sendable {
             let start = start ?? time
             return start + ((time - start) / interval + 1) * interval
         case .cron(let expression, let zone):
-            let next = CronCalendar(zone).next(
-                of: expression,
-                after: Int((Double(time) / 1_000).rounded(.down))
-            )
+            let second = Int((Double(time) / 1_000).rounded(.down))
+            let next = CronCalendar(zone).next(of: expression, after: second)
             // Each date of a rule occurs again within the years that the calendar searches.
             return next.map { $0 * 1_000 } ?? .max
         }

@@ -1,4 +1,5 @@
 #if Durable
+internal import Logging
 internal import WaybillRouting
 
 /// A schedule in the file of a store.
@@ -21,13 +22,8 @@ extension DurableStore {
     /// ``unschedule(_:)`` removes it. The schedules of a store send messages only while the store is attached
     /// to a bus.
     ///
-    /// - Parameters:
-    ///   - name: The name of the schedule.
-    ///   - url: The URL to which the messages are sent.
-    ///   - rule: The times at which messages are sent.
-    ///   - parameters: Parameters of the messages in addition to the parameters in the URL. A value must be
-    ///     `Encodable`.
-    ///   - misfire: The policy for times that passed while the process did not run.
+    /// The messages have `parameters`, which must be `Encodable`, in addition to the parameters in the URL.
+    ///
     /// - Throws: ``/WaybillRouting/RoutingError`` with `invalidURL` or `notTransferable`; ``DurableError``.
     public func schedule(
         _ name: String,
@@ -37,10 +33,8 @@ extension DurableStore {
         misfire: DurableMisfire = .once
     ) async throws {
         _ = try self.engine.settings.policies.lane(of: url)
-        let details = try MessageDetails(
-            parameters: parameters,
-            headers: ["waybill-schedule": name]
-        ).encoded(for: url)
+        let details = MessageDetails(parameters: parameters, headers: ["waybill-schedule": name])
+        let encoded = try details.encoded(for: url)
         try await self.engine.perform { batch in
             batch.schedulesChanged = true
             let now = rule.followsWallClock ? StoreClock.wallTime : batch.now
@@ -54,7 +48,7 @@ extension DurableStore {
                 """,
                 name,
                 url,
-                details,
+                encoded,
                 rule.text,
                 rule.zone,
                 misfire.rawValue,
@@ -66,9 +60,7 @@ extension DurableStore {
         }
     }
 
-    /// Removes a schedule.
-    ///
-    /// - Returns: Whether the store had a schedule with this name.
+    /// Removes a schedule, and returns whether the store had a schedule with this name.
     @discardableResult
     public func unschedule(_ name: String) async throws -> Bool {
         try await self.engine.perform { batch in
@@ -94,6 +86,123 @@ extension DurableStore {
                 )
             }
         }
+    }
+}
+
+/// The times of a store's schedules that the ``StoreState`` contains.
+struct ScheduleTable {
+    /// The first time at which a schedule sends a message; nil if the store has no schedules.
+    private(set) var next: Int?
+    /// The milliseconds by which the store's clock was ahead of the wall clock when ``next`` was read.
+    private(set) var lead = 0
+
+    /// Reads the first time from the file; `lead` is added to cron times, which follow the wall clock.
+    mutating func readNext(_ database: Database, lead: Int = 0) throws(DurableError) {
+        let minimum = try database.prepare(
+            """
+            SELECT min(next + iif(zone = '', 0, ?)) FROM waybill_schedules
+            WHERE typeof(next) IN ('integer', 'real')
+            """
+        )
+        self.next = try minimum.first(lead) { $0.optionalAmount(0) }
+        self.lead = lead
+    }
+}
+
+extension Batch {
+    /// Sends the messages of the due schedules, and writes their next times in the same transaction.
+    ///
+    /// While the store is not attached to a bus, no messages are sent.
+    func fireSchedules() throws(DurableError) {
+        let lead = max(0, self.now - StoreClock.wallTime)
+        // Read the time again when the wall clock was set forward.
+        if self.schedulesChanged || lead < self.state.schedules.lead - 1_000 {
+            try self.state.schedules.readNext(self.database, lead: lead)
+        }
+        guard self.state.lanes.isDelivering, let first = self.state.schedules.next, first <= self.now
+        else { return }
+        let select = try self.database.prepare(
+            "SELECT name, url, details, rule, zone, misfire, next FROM waybill_schedules WHERE next <= ?"
+        )
+        let due = try select.rows([self.now]) { row in
+            (
+                name: row.text(0) ?? "", url: row.text(1) ?? "", details: row.text(2),
+                rule: row.text(3) ?? "", zone: row.text(4) ?? "",
+                misfire: DurableMisfire(rawValue: row.text(5) ?? "") ?? .once, next: row.amount(6)
+            )
+        }
+        let update = try self.database.prepare("UPDATE waybill_schedules SET next = ? WHERE name = ?")
+        for entry in due {
+            // The text was written by a rule, but this system possibly does not know the time zone, or
+            // somebody edited the file.
+            guard let rule = DurableRule(storedAs: entry.rule, in: entry.zone) else {
+                self.logAfterCommit(
+                    "a schedule is dropped because its rule cannot be read; declare it again",
+                    metadata: ["schedule": "\(entry.name)", "rule": "\(entry.rule)", "zone": "\(entry.zone)"]
+                )
+                try self.database.run("DELETE FROM waybill_schedules WHERE name = ?", entry.name)
+                continue
+            }
+            let now = rule.followsWallClock ? self.now - lead : self.now
+            guard entry.next <= now else { continue }
+            let (count, following) = rule.missed(from: entry.next, to: now, misfire: entry.misfire)
+            let lane = self.settings.policies.lane(ofStored: entry.url)
+            let message = NewMessage(url: entry.url, details: entry.details, lane: lane)
+            do throws(DurableError) {
+                for _ in 0..<count {
+                    self.isFull = nil
+                    _ = try self.send(message)
+                }
+            } catch  where error.code == .sizeLimitReached {
+                self.logAfterCommit(
+                    "a schedule could not send its message",
+                    metadata: ["schedule": "\(entry.name)", "error": "\(error)"]
+                )
+            }
+            try update.run(following, entry.name)
+        }
+        try self.state.schedules.readNext(self.database, lead: lead)
+    }
+}
+
+extension DurableRule {
+    /// The maximum delay, in milliseconds, after which a schedule with the policy `skip` still sends.
+    private static let grace = 60_000
+    /// The maximum number of messages that a schedule sends for times that have passed.
+    private static let mostMissed = 1_000
+
+    /// Creates a rule from the columns of a stored schedule; nil if the columns are not valid.
+    init?(storedAs text: String, in zone: String) {
+        let words = text.split(separator: " ")
+        if words.count == 3, words[0] == "every", let milliseconds = Int(words[1]), milliseconds > 0 {
+            self = .every(.milliseconds(milliseconds))
+        } else if let rule = try? DurableRule.cron(text, in: zone) {
+            self = rule
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether the rule follows the wall clock even after the wall clock was set back.
+    var followsWallClock: Bool { if case .cron = self.kind { true } else { false } }
+
+    /// Returns the number of messages that are sent now for the times that have passed, and the first time
+    /// after the current time.
+    func missed(from first: Int, to now: Int, misfire: DurableMisfire) -> (count: Int, following: Int) {
+        var count = 1
+        switch misfire {
+        case .once: break
+        case .skip:
+            let recent = now - Self.grace
+            if first < recent, self.next(after: recent - 1, from: first) > now { count = 0 }
+        case .each:
+            var time = self.next(after: first, from: first)
+            while time <= now, count < Self.mostMissed {
+                count += 1
+                time = self.next(after: time, from: first)
+            }
+        }
+        return (count, self.next(after: now, from: first))
     }
 }
 #endif

@@ -37,8 +37,6 @@ public struct DurableRecord: Sendable, Codable {
     /// For a dead letter, this is the time at which the message became a dead letter.
     public let time: Int
     /// The order key of the message, which is the argument `order` of `send`; nil if the message has none.
-    ///
-    /// Messages with the same order key are handled one after the other.
     public let order: String?
     /// The code of the error that made the message a dead letter, as ``/WaybillRouting/RoutingError/Code``
     /// prints it.
@@ -77,14 +75,9 @@ public struct DurableRecord: Sendable, Codable {
 extension DurableStore {
     /// Returns messages in the file, in the order in which they were sent.
     ///
-    /// - Parameters:
-    ///   - state: The state of the messages; nil for all states.
-    ///   - pattern: The pattern of the messages' URLs; nil for all URLs.
-    ///   - id: The number of one message; nil for all messages.
-    ///   - previous: The number of the message after which the result begins; 0 for the first message.
-    ///   - limit: The maximum number of messages to return. The result is shorter if the JSON of more
-    ///     messages would have more than 64 MiB.
-    /// - Returns: The messages.
+    /// A state, a pattern of URLs and the number of a message restrict the result. It begins after the message
+    /// `previous`, and has at most `limit` messages, or fewer if their JSON would have more than 64 MiB.
+    ///
     /// - Throws: `invalidPattern`; ``DurableError``.
     public func messages(
         in state: DurableRecord.State? = nil,
@@ -121,11 +114,10 @@ extension DurableStore {
 
 extension DurableRecord {
     /// The approximate size of the record as JSON, in bytes.
-    ///
-    /// The details are JSON in a text, so their quotation marks and backslashes are escaped again.
     fileprivate var sizeOfJSON: Int {
         [self.url, self.order, self.failure, self.details].reduce(200) { size, text in
             let text = text ?? ""
+            // The details are JSON in a text, so their quotation marks and backslashes are escaped again.
             let escapes = text.utf8.count { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
             return size + text.utf8.count + escapes
         }

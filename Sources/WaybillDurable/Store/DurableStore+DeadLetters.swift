@@ -18,18 +18,14 @@ public struct DurableStatistics: Sendable, Equatable, Codable {
     public var size = 0
     /// The number of attempts that have begun since the store was opened.
     public var attempts = 0
-    /// The number of commits since the store was opened.
-    ///
-    /// A commit writes all work that has arrived during the previous commit, and synchronizes the disk.
+    /// The number of commits since the store was opened; a commit writes all work that has arrived.
     public var commits = 0
     /// The total duration of the commits since the store was opened, in microseconds.
     public var commitTime = 0
 }
 
 extension DurableStore {
-    /// Sends dead letters again.
-    ///
-    /// Each dead letter gets the full number of attempts again.
+    /// Sends dead letters again, with the full number of attempts.
     ///
     /// - Parameters:
     ///   - pattern: The pattern of the dead letters' URLs; nil for all URLs.
@@ -63,12 +59,7 @@ extension DurableStore {
         try await self.forEachDeadLetter(matching: pattern, id: id) { _, _, _ in }
     }
 
-    /// Returns the statistics of the store.
-    ///
-    /// The method counts the messages and dead letters in the file. The time for this grows with their
-    /// number.
-    ///
-    /// - Throws: ``DurableError``.
+    /// Returns the statistics of the store, in a time that grows with the number of messages in the file.
     public func statistics() async throws -> DurableStatistics {
         try await self.engine.perform { batch in
             func number(_ sql: String) throws(DurableError) -> Int? {
@@ -86,11 +77,9 @@ extension DurableStore {
         }
     }
 
-    /// Checks the whole file for damage.
+    /// Checks the whole file for damage, and returns the problems, each on one line.
     ///
     /// During the check, sends wait. The time for the check grows with the size of the file.
-    ///
-    /// - Returns: The problems, each on one line; empty if the file has no problems.
     public func check() async throws -> [String] {
         try await self.engine.perform { batch in try batch.database.problems() }
     }

@@ -9,9 +9,7 @@ public struct DurableReceipt: Sendable, Hashable {
     /// The number, which the store uses for only one message.
     public let id: Int
 
-    /// Whether a message was sent with the same key before, so that this send has stored nothing.
-    ///
-    /// If the property is true, ``id`` is the number of the earlier message.
+    /// Whether ``id`` is an earlier message with the same key, so that this send has stored nothing.
     public let isDuplicate: Bool
 
     /// Creates a receipt, for tests of code that sends messages.
@@ -68,14 +66,13 @@ extension DurableStore {
 
     /// Runs a transaction on the store's file.
     ///
-    /// The rows that the closure writes and the messages that it sends take effect together, or not at all.
+    /// The rows that the closure writes and the messages that it sends take effect together, or not at all,
+    /// if the closure throws.
     ///
     /// The closure runs on the thread of the store, and other sends wait until the closure returns, so do not
     /// block in it. The store may run the closure again when another transaction of the same commit fails, so
     /// the closure must have no effects outside of the transaction.
     ///
-    /// - Parameter body: A closure that writes rows and sends messages. If the closure throws, nothing takes
-    ///   effect.
     /// - Returns: The result of the closure, after the transaction is on disk.
     /// - Throws: The error of the closure; ``DurableError`` with `diskFull`, `stopped` or `closed`.
     @discardableResult
@@ -87,12 +84,9 @@ extension DurableStore {
 
     /// Sets the policy by which messages of some URLs are delivered.
     ///
-    /// The limit on concurrent attempts applies to messages that are sent after the policy was set.
+    /// If several patterns match a URL, the most specific pattern applies. The limit on concurrent attempts
+    /// applies to messages that are sent after the policy was set.
     ///
-    /// - Parameters:
-    ///   - policy: The policy.
-    ///   - pattern: The pattern of the URLs. If several patterns match a URL, the most specific pattern
-    ///     applies.
     /// - Throws: `invalidPattern`, or `conflict` if the pattern of another policy of the store matches the
     ///   same URLs.
     public func setPolicy(_ policy: DurablePolicy, for pattern: String) throws(RoutingError) {
@@ -112,7 +106,6 @@ extension StoreEngine {
         try await self.result { batch in batch.attempt { try work(batch) } }
     }
 
-    /// Performs work in a batch, and waits until the result of the work is on disk.
     private nonisolated func result<Value: Sendable>(
         of work: @escaping @Sendable (Batch) -> Result<Value, any Error>
     ) async throws -> Value {

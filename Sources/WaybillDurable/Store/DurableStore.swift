@@ -27,9 +27,6 @@ public final class DurableStore: Sendable {
     /// with `waybill_`. The store creates two more files in the same folder, whose names are the file's name
     /// with `-wal` or `-lock` at the end.
     ///
-    /// - Parameters:
-    ///   - path: The path of the file.
-    ///   - configuration: The limits and the logger.
     /// - Throws: ``DurableError`` with `notADatabase`, `newerSchema`, `inUse`, `readOnly`, `unavailable`,
     ///   `diskFull`, `inputOutput` or `corrupt`.
     public init(_ path: String, configuration: Configuration = Configuration()) async throws(DurableError) {
@@ -50,8 +47,6 @@ public final class DurableStore: Sendable {
     /// attempt of a message was interrupted, the message becomes a dead letter. Later calls of the store fail
     /// with `closed`. A handler of a durable message must not await this method, because the method waits for
     /// the handler, for at most the limit.
-    ///
-    /// - Parameter limit: How long to wait for attempts and their results.
     public func close(drainingFor limit: Duration = .seconds(10)) async {
         await self.engine.close(drainingFor: limit)
     }
@@ -76,16 +71,10 @@ extension DurableStore {
         /// How long a second send with the same key stores nothing; one day by default.
         public var keyLifetime = Duration.seconds(86_400)
 
-        /// The duration above which a transaction of the program is logged as slow; 20 milliseconds by
-        /// default.
-        ///
-        /// Sends wait while a transaction runs.
+        /// The duration above which a transaction is logged, because sends wait; 20 milliseconds by default.
         public var slowTransaction = Duration.milliseconds(20)
 
-        /// How long a transaction of the program may take; 5 seconds by default.
-        ///
-        /// A statement that still runs after this time is interrupted, further statements fail, and nothing
-        /// is written.
+        /// How long a transaction of the program may take before it fails; 5 seconds by default.
         public var transactionLimit = Duration.seconds(5)
 
         /// The logger for dead letters, slow transactions, and failures of the file.
@@ -95,13 +84,9 @@ extension DurableStore {
         package var logLimit = 1_000
 
         /// The name of a file system for SQLite; nil for the file system of the operating system.
-        ///
-        /// Tests use other file systems to simulate faults.
         package var vfs: String?
 
-        /// The value of the SQLite setting `synchronous`, which determines when data is on disk.
-        ///
-        /// Tests show that only FULL is safe.
+        /// The value of the SQLite setting `synchronous`; tests show that only FULL is safe.
         package var synchronous = "FULL"
 
         /// Creates a configuration with the default values.
@@ -115,7 +100,6 @@ extension MessageBus {
     /// Set the policies of the store before this call. A store delivers messages to one bus. The bus retains
     /// the store, so the program does not have to retain it.
     ///
-    /// - Parameter store: The store.
     /// - Throws: ``DurableError`` with `alreadyAttached` if the store already delivers to a bus, or
     ///   ``/WaybillRouting/RoutingError`` if the pattern of a policy is invalid on the bus.
     public func attach(_ store: DurableStore) async throws {

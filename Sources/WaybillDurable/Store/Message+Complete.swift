@@ -30,13 +30,11 @@ extension Message {
     /// commit. If the handler has called `sendReturn` before, that value is sent instead. The value that the
     /// handler returns later is not sent.
     ///
-    /// - Parameter body: A closure that writes rows and sends messages. The closure runs on the thread of the
-    ///   store, and other sends wait until the closure returns. If the closure throws, nothing takes effect,
-    ///   and the message is not completed.
+    /// - Parameter body: A closure that writes rows and sends messages, as in
+    ///   ``DurableStore/transaction(_:)``. If it throws, the message is not completed.
     /// - Returns: The result of the closure.
-    /// - Throws: ``DurableError`` with `notDurable` if no store delivers the message. `attemptEnded` if the
-    ///   message has already been completed, or the timeout of its policy has passed. The error of the
-    ///   closure. The errors of ``DurableStore/transaction(_:)``.
+    /// - Throws: The errors of ``DurableStore/transaction(_:)``. `notDurable` if no store delivers the
+    ///   message. `attemptEnded` if the message is completed, or the timeout of its policy has passed.
     @discardableResult
     public func complete<Value: Sendable>(
         _ body: @escaping @Sendable (DurableTransaction) throws -> Value
@@ -49,7 +47,9 @@ extension Message {
         let (value, hasSent) = try await attempt.engine.performTransaction { transaction, batch in
             let value = try body(transaction)
             let sent = try attempt.returned
-            let reply = try sent ?? returnURL.map { try attempt.encode(value, for: $0, headers: headers) }
+            let reply =
+                try sent
+                ?? returnURL.map { try attempt.encode(value, for: $0, headers: headers) }
             // The closure possibly ignored the failure of a statement that rolled the transaction back. The
             // deletion of the message would then be a commit by itself.
             try batch.checkTransaction()
@@ -57,8 +57,9 @@ extension Message {
                 try !attempt.hasEnded && batch.complete(attempt.message, returning: reply)
             }
             guard isUnderway else {
-                let message = "message \(attempt.message.id) to \(attempt.message.url) is completed, or the "
-                    + "timeout of its policy has passed, so nothing was written"
+                let message =
+                    "message \(attempt.message.id) to \(attempt.message.url) is completed, or the timeout of "
+                    + "its policy has passed, so nothing was written"
                 throw DurableError(.attemptEnded, message: message)
             }
             return (value, sent != nil)

@@ -30,15 +30,9 @@ extension MessageBus {
     /// read the store without changing it, expose only `app://store/statistics`, `app://store/messages` and
     /// `app://store/schedules`. The command `waybill store --connect` calls the exposed routes.
     ///
-    /// The bus retains the store while the routes are registered. This method can be called from any thread,
-    /// before or after `attach(_:)`.
+    /// The bus retains the store while the routes are registered. If a bus has two stores, the stores need
+    /// different URLs. This method can be called from any thread, before or after `attach(_:)`.
     ///
-    /// - Parameters:
-    ///   - store: The store.
-    ///   - url: The URL below which the routes are registered. If a bus has two stores, the stores need
-    ///     different URLs.
-    ///   - fileID: The source file of the registration, for the text of a `conflict` error.
-    ///   - line: The source line of the registration, for the text of a `conflict` error.
     /// - Returns: The registrations of the routes.
     /// - Throws: `invalidPattern`, `conflict` or `shutDown`. After an error, none of the routes is
     ///   registered.

@@ -48,31 +48,34 @@ struct MessageDetails: Sendable {
             return nil
         }
         var writer = JSONWriter()
+        /// Writes a value, and returns the name of its type if the value stays JSON when it is decoded.
+        func write(_ value: any Sendable, as name: String) throws(RoutingError) -> String? {
+            do throws(RoutingError) {
+                let text = try JSONText(notingTypeOf: value)
+                writer.raw(text)
+                return [.array, .object].contains(text.shape) ? text.notedType : nil
+            } catch {
+                let message = "\(name): \(error.message.replacing("sent to another process", with: "stored"))"
+                throw RoutingError(error.code, url: url, message: message, cause: error.cause)
+            }
+        }
         // The names of the types of values, so that a later program can report both types in an error.
         var types: [String: String] = [:]
-        writer.raw("{")
-        writer.name("parameters", isFirst: true)
-        writer.raw("{")
+        writer.raw("{\"parameters\":{")
         for (index, (name, value)) in self.parameters.sorted(by: { $0.key < $1.key }).enumerated() {
             writer.name(name, isFirst: index == 0)
-            types[name] = try Self.write(value, as: "the parameter \(name)", of: url, to: &writer)
+            types[name] = try write(value, as: "the parameter \(name)")
         }
         writer.raw("}")
         if !self.headers.isEmpty {
             writer.name("headers")
             writer.object(self.headers)
         }
-        if let answers {
-            writer.name("answers")
-            writer.raw(String(answers))
-        }
-        if self.isExternal {
-            writer.name("external")
-            writer.raw("true")
-        }
+        if let answers { writer.raw(",\"answers\":\(answers)") }
+        if self.isExternal { writer.raw(",\"external\":true") }
         if let payload {
             writer.name("payload")
-            if let type = try Self.write(payload, as: "the payload", of: url, to: &writer) {
+            if let type = try write(payload, as: "the payload") {
                 writer.name("payloadType")
                 writer.string(type)
             }
@@ -82,11 +85,10 @@ struct MessageDetails: Sendable {
             writer.object(types)
         }
         writer.raw("}")
-        if let excess = Self.excess(of: writer.bytes) {
-            let message = "\(excess), which is the limit of a store"
-            throw RoutingError(.notTransferable, url: url, message: message)
+        guard let excess = Self.excess(of: writer.bytes) else {
+            return String(decoding: writer.bytes, as: UTF8.self)
         }
-        return String(decoding: writer.bytes, as: UTF8.self)
+        throw RoutingError(.notTransferable, url: url, message: "\(excess), which is the limit of a store")
     }
 
     /// The maximum size of the encoded details, in bytes.
@@ -103,23 +105,6 @@ struct MessageDetails: Sendable {
         }
         return CombiningMarks.areFew(in: bytes.span) ? nil : CombiningMarks.excess
     }
-
-    /// Writes a value, and returns the name of its type if the value stays JSON when it is decoded.
-    private static func write(
-        _ value: any Sendable,
-        as name: String,
-        of url: String,
-        to writer: inout JSONWriter
-    ) throws(RoutingError) -> String? {
-        do throws(RoutingError) {
-            let text = try JSONText(notingTypeOf: value)
-            writer.raw(text)
-            return [.array, .object].contains(text.shape) ? text.notedType : nil
-        } catch {
-            let message = "\(name): \(error.message.replacing("sent to another process", with: "stored"))"
-            throw RoutingError(error.code, url: url, message: message, cause: error.cause)
-        }
-    }
 }
 
 extension MessageDetails {
@@ -127,7 +112,7 @@ extension MessageDetails {
     init(decoding text: String?, for url: String) throws(RoutingError) {
         self.init()
         guard let text else { return }
-        guard let object = try? JSONText(validating: Array(text.utf8)), let members = object.members else {
+        guard let members = try? JSONText(validating: Array(text.utf8)).members else {
             let message = "the stored details of the message are not a JSON object"
             throw RoutingError(.typeMismatch, url: url, message: message)
         }
