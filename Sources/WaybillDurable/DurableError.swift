@@ -1,12 +1,10 @@
 #if Durable
-/// A failure of a durable store: its code, one sentence for people, and the underlying error.
-///
-/// The sentence contains the problem, the file or the message that has the problem, and the remedy.
+/// A failure of a durable store.
 public struct DurableError: Error, CustomStringConvertible {
     /// The kind of failure.
     public let code: Code
 
-    /// The description of the failure, in one sentence for people.
+    /// The problem, the file or the message that has the problem, and the remedy, in one sentence for people.
     public let message: String
 
     /// The underlying error; nil if the failure has no cause.
@@ -59,8 +57,7 @@ extension DurableError {
         public static let stopped = Self(storage: .stopped)
         /// The store is closed.
         public static let closed = Self(storage: .closed)
-        /// An SQL statement has a syntax error, is not allowed, or has a different number of parameters than
-        /// the call passes values.
+        /// An SQL statement has a syntax error, is not allowed, or has another number of parameters than values.
         public static let invalidStatement = Self(storage: .invalidStatement)
         /// An SQL statement failed, for example because of a constraint.
         public static let statementFailed = Self(storage: .statementFailed)

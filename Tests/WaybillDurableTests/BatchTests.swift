@@ -26,7 +26,7 @@ struct BatchTests {
         return Batch(
             database,
             settings: StoreSettings(configuration, policies: policies),
-            state: StoreState(lanes: lanes, numbers: MessageNumbers(after: 1)),
+            state: StoreState(lanes: lanes, numbers: 1..<1),
             at: 1_000
         )
     }

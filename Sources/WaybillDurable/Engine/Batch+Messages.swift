@@ -3,8 +3,7 @@ internal import Logging
 internal import Waybill
 internal import WaybillRouting
 
-// The life of a message: it is sent, an attempt begins, and the message is completed, retried or a dead
-// letter.
+// The life of a message: it is sent, attempts begin, and it is completed or becomes a dead letter.
 extension Batch {
     /// Writes a message, and begins the first attempt if the message is due and its lane permits an attempt.
     ///
@@ -18,7 +17,7 @@ extension Batch {
             if let id { return DurableReceipt(id: id, isDuplicate: true) }
         }
         if !isFollowUp { try self.checkSize() }
-        let id = try self.state.numbers.next(in: self.database)
+        let id = try self.nextNumber()
         self.addLane(lane)
         var state = DurableRecord.State.waiting
         if let order = message.order, try self.hasMessage(inOrder: order) {
@@ -73,6 +72,16 @@ extension Batch {
             )
         }
         return DurableReceipt(id: id, isDuplicate: false)
+    }
+
+    /// Returns a number that is not used twice.
+    private func nextNumber() throws(DurableError) -> Int {
+        if self.state.numbers.isEmpty {
+            let start = self.state.numbers.upperBound
+            try self.database.set("next", to: start + 10_000)
+            self.state.numbers = start..<start + 10_000
+        }
+        return self.state.numbers.removeFirst()
     }
 
     private func hasMessage(inOrder order: String) throws(DurableError) -> Bool {
@@ -173,9 +182,8 @@ extension Batch {
         )
     }
 
-    /// Deletes a message if its attempt is still underway, and returns whether it was.
-    ///
-    /// The first remaining message with the same order key is then ready.
+    /// Deletes a message if its attempt is still underway, makes the next message with its order key ready, and
+    /// returns whether the attempt was underway.
     private func delete(_ message: BegunMessage) throws(DurableError) -> Bool {
         let delete = try self.database.statement(
             "DELETE FROM waybill_messages WHERE id = ? AND state = 1 AND attempts = ?"
@@ -273,8 +281,7 @@ extension Batch {
         if self.isFull == nil {
             var isFull = try self.database.usedSize() >= limit
             if isFull {
-                // Each send with a key deletes two expired keys. A full store accepts no sends, so delete
-                // expired keys here.
+                // Sends with keys delete expired keys, but a full store accepts no sends.
                 try self.dropKeys(limit: 1_000)
                 isFull = try self.database.usedSize() >= limit
             }

@@ -108,33 +108,10 @@ final class Batch {
 struct StoreState {
     /// The queues of messages.
     var lanes = Lanes()
-    var numbers = MessageNumbers(after: 0)
+    /// The numbers that the file has reserved, so that most messages need no write for their number.
+    var numbers = 0..<0
     var schedules = ScheduleTable()
     /// The attempts and commits since the store was opened; the counts of messages are 0.
     var statistics = DurableStatistics()
-}
-
-/// The numbers of messages, none of which is used twice.
-///
-/// The file contains the end of a range of reserved numbers, so that most messages need no write for their
-/// number.
-struct MessageNumbers {
-    private var following: Int
-    private var reserved: Int
-
-    /// Creates numbers that begin after the numbers that the file has reserved.
-    init(after reserved: Int) {
-        self.following = reserved
-        self.reserved = reserved
-    }
-
-    mutating func next(in database: Database) throws(DurableError) -> Int {
-        if self.following == self.reserved {
-            self.reserved += 10_000
-            try database.set("next", to: self.reserved)
-        }
-        defer { self.following += 1 }
-        return self.following
-    }
 }
 #endif

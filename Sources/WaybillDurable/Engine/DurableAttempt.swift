@@ -131,10 +131,8 @@ final class DurableAttempt: MessageSource {
         }
     }
 
-    /// The message with the value that was sent to the return URL; nil if no value was sent.
-    var returned: NewMessage? {
-        get throws(RoutingError) { try self.state.withLock { $0.returned }?.get() }
-    }
+    /// Returns the message with the value that was sent to the return URL; nil if no value was sent.
+    func returned() throws(RoutingError) -> NewMessage? { try self.state.withLock { $0.returned }?.get() }
 
     /// Returns a value as a message to a return URL.
     func encode(
@@ -149,8 +147,7 @@ final class DurableAttempt: MessageSource {
     /// Whether the attempt is over.
     var hasEnded: Bool { self.state.withLock { $0.isHandled != nil } }
 
-    /// Records that a transaction has completed the message, and whether the transaction has sent the value
-    /// of `sendReturn` to the return URL.
+    /// Records that a transaction has completed the message, and whether it has sent the value of `sendReturn`.
     func noteCompletion(to url: String?, sendingReturned hasSent: Bool) {
         let isDropped = self.state.withLock { state in
             state.isCompleted = true
@@ -179,8 +176,6 @@ final class DurableAttempt: MessageSource {
     }
 
     /// Ends the attempt in the lane, and writes the outcome unless a transaction has completed the message.
-    ///
-    /// If `stopsDelivery` is true, no further attempts begin, because the bus has shut down.
     private func enqueueOutcome(
         isCompleted: Bool,
         stopsDelivery: Bool = false,

@@ -18,13 +18,10 @@ struct Lanes {
         var nextDue: Int?
     }
 
-    /// Whether attempts may begin.
     var isDelivering: Bool { self.hasBegun && !self.hasEnded }
 
-    /// The number of attempts that are underway in all lanes.
     var inFlight: Int { self.lanes.values.reduce(0) { $0 + $1.inFlight } }
 
-    /// Sets the maximum number of concurrent attempts in a lane.
     mutating func setLimit(_ limit: Int, of lane: String) {
         self.lanes[lane, default: Lane(limit: limit)].limit = max(1, limit)
     }
@@ -35,16 +32,13 @@ struct Lanes {
         return state.inFlight < state.limit && state.nextDue.map { $0 > now } ?? true
     }
 
-    /// Records that an attempt in a lane begins.
     mutating func takeSlot(in lane: String) { self.lanes[lane]?.inFlight += 1 }
 
-    /// Records that a message waits in a lane.
     mutating func wait(in lane: String, until due: Int) {
         let next = self.lanes[lane]?.nextDue ?? due
         self.lanes[lane]?.nextDue = min(next, due)
     }
 
-    /// Records that an attempt in a lane has ended.
     mutating func freeSlot(in lane: String) { self.lanes[lane]?.inFlight -= 1 }
 
     /// Returns the lanes that have a due message, in the order of their names.
@@ -55,7 +49,6 @@ struct Lanes {
         return self.lanes.filter { $0.value.nextDue.map { $0 <= now } ?? false }.keys.sorted()
     }
 
-    /// Returns the number of attempts that may begin in a lane.
     func freeSlots(in lane: String) -> Int { self.lanes[lane].map { max(0, $0.limit - $0.inFlight) } ?? 0 }
 
     /// Records the attempts that begin in a lane, and the time at which the lane's next message is due.

@@ -4,8 +4,7 @@ internal import Waybill
 internal import WaybillEventLoop
 internal import WaybillRouting
 
-/// The actor that owns the file of a store, on an event loop with its own thread, or on a loop of a
-/// simulation.
+/// The actor that owns the file of a store, on a loop with its own thread, or on a loop of a simulation.
 ///
 /// Sends, transactions and outcomes of attempts put ``StoreWork`` into the inbox. The engine takes all work
 /// from the inbox and performs it in one transaction. All work that arrives during one synchronization of the
@@ -36,8 +35,7 @@ actor StoreEngine: LoopBound {
         var loop = EventLoop.Configuration()
         // The loop blocks while the disk synchronizes, and the watchdog would report each of these blocks.
         loop.watchdogThreshold = nil
-        // Waking a thread takes longer than many senders need before they send again, so the loop spins for a
-        // short time.
+        // Waking a thread takes longer than many senders need before they send again.
         loop.idlePolicy = .spin(for: .microseconds(50))
         self.eventLoop = eventLoop ?? EventLoop(name: "waybill-store", configuration: loop)
         self.currentSettings = Locked(StoreSettings(configuration))
@@ -88,7 +86,8 @@ actor StoreEngine: LoopBound {
         try database.execute("BEGIN IMMEDIATE")
         try database.createTables()
         self.id = String(try database.value("id") { $0.int(0) } ?? 0, radix: 16)
-        self.state.numbers = MessageNumbers(after: try database.value("next") ?? 1)
+        let number = try database.value("next") ?? 1
+        self.state.numbers = number..<number
         self.clock = StoreClock(notBefore: try database.lastTime())
         try database.execute("COMMIT")
         try self.state.schedules.readNext(database)
@@ -132,13 +131,12 @@ actor StoreEngine: LoopBound {
         while let culprit = self.commit(works, to: database) { works.remove(at: culprit) }
     }
 
-    /// Performs work in one transaction, and returns the index of the work that was rejected because it
-    /// rolled the transaction back; nil when the batch is over.
+    /// Performs work in one transaction; returns the index of work that was rejected because it rolled back.
     private func commit(_ works: [StoreWork], to database: Database) -> Int? {
         let batch = Batch(database, settings: self.settings, state: self.state, at: self.clock.now())
         var results: [() -> Void] = []
-        let commits = database.commits
-        let logPages = database.logPages
+        let commits = database.observer.commits
+        let logPages = database.observer.logPages
         do {
             try database.run("BEGIN IMMEDIATE")
             for (index, work) in works.enumerated() {
@@ -157,12 +155,12 @@ actor StoreEngine: LoopBound {
             try batch.beginDue()
             let begin = ContinuousClock.now
             try database.run("COMMIT")
-            let hasChanges = database.commits != commits
+            let hasChanges = database.observer.commits != commits
             batch.state.statistics.attempts += batch.begun.count
             if hasChanges {
                 batch.state.statistics.commits += 1
                 batch.state.statistics.commitTime += Int((ContinuousClock.now - begin) / .microseconds(1))
-                self.lock?.noteCommit(pages: database.logPages)
+                self.lock?.noteCommit(pages: database.observer.logPages)
                 if database.hasMoved {
                     let message = "\(database.path) was deleted or replaced while it was open"
                     throw DurableError(.inputOutput, message: message)
@@ -179,14 +177,14 @@ actor StoreEngine: LoopBound {
         let logLimit = self.settings.configuration.logLimit
         // A transaction that has written many pages also waits for the copy of these pages, so that the sends
         // after it do not wait.
-        if database.logPages - logPages >= logLimit { self.checkpoint(database) }
+        if database.observer.logPages - logPages >= logLimit { self.checkpoint(database) }
         for (message, metadata) in batch.errors {
             self.settings.configuration.logger.error(message, metadata: metadata)
         }
         for result in results { result() }
         if let bus = self.settings.bus { for message in batch.begun { self.deliver(message, to: bus) } }
         if !self.drainWaiters.isEmpty, self.isDrained { self.resumeDrainWaiters() }
-        if database.logPages >= logLimit { self.checkpoint(database) }
+        if database.observer.logPages >= logLimit { self.checkpoint(database) }
         self.armTimer()
         return nil
     }
@@ -196,9 +194,7 @@ actor StoreEngine: LoopBound {
     /// When the disk is full, the outcomes of attempts stay in the inbox until they can be written, and other
     /// work fails. After a failure that leaves the state of the file uncertain, the store stops.
     private func fail(_ works: [StoreWork], with error: DurableError) {
-        if let database = self.database, database.isInTransaction {
-            try? database.execute("ROLLBACK")
-        }
+        if let database, database.isInTransaction { try? database.execute("ROLLBACK") }
         guard error.isFatal else {
             let retried = works.filter(\.mustSucceed)
             for work in works where !work.mustSucceed { work.reject(error) }
@@ -210,7 +206,7 @@ actor StoreEngine: LoopBound {
                 )
             }
             self.inbox.withLock { $0.works = retried + $0.works }
-            self.runBatch(after: Self.retryPause)
+            self.runBatch(after: .milliseconds(500))
             return
         }
         self.settings.configuration.logger.critical(
@@ -232,9 +228,6 @@ actor StoreEngine: LoopBound {
     /// The number of rows after which a long query lets other work of the store have its turn.
     static let rowsPerTurn = 1_000
 
-    /// The wait before work that could not be written is tried again.
-    private static let retryPause = Duration.milliseconds(500)
-
     /// Replaces the timer by one that performs the next batch after a pause.
     private func runBatch(after pause: Duration) {
         self.timer?.cancel()
@@ -250,8 +243,7 @@ actor StoreEngine: LoopBound {
         guard self.state.lanes.isDelivering,
             let due = [self.state.lanes.wakeTime, self.state.schedules.next].compactMap(\.self).min()
         else { return }
-        // The store's clock is the wall clock, which somebody may set forward while the timer waits. Wait for
-        // a minute at most.
+        // The store's clock is the wall clock, which somebody may set forward while the timer waits.
         let pause = min(max(0, due - self.clock.now()), 60_000)
         self.runBatch(after: .milliseconds(pause))
     }
@@ -338,8 +330,7 @@ extension StoreEngine {
         self.state.lanes.hasEnded = true
         if let database, error.code == .closed {
             try? self.writeEnd(to: database)
-            // The write-ahead log still exists. If the process ends before the file is closed, the next
-            // process reads the log.
+            // If the process ends before the file is closed, the next process reads the write-ahead log.
             self.lock?.mark(.closed)
         }
         self.database = nil
@@ -384,22 +375,18 @@ extension StoreEngine {
     }
 }
 
-/// Work for the next transaction of the file: a send, a transaction of the program, or the outcome of an
-/// attempt.
+/// Work for the next commit: a send, a transaction of the program, or the outcome of an attempt.
 struct StoreWork: Sendable {
     /// Whether the work is tried again when the disk is full; otherwise, the caller receives the failure.
     var mustSucceed = false
-    /// Performs the work in a batch, on the thread of the engine, and returns a closure that reports the
-    /// result after the commit.
+    /// Performs the work in a batch, and returns a closure that reports the result after the commit.
     let perform: @Sendable (Batch) -> () -> Void
     /// Reports the failure of the whole batch to the caller of the work.
     let reject: @Sendable (DurableError) -> Void
 }
 
 extension StoreWork {
-    /// Creates work that is tried again when the disk is full.
-    ///
-    /// `onFailure` is called when only this work has failed, and `reject` when the store has stopped.
+    /// Creates work that is tried again; `onFailure` is called when only this work of its batch has failed.
     init(
         retrying work: @escaping @Sendable (Batch) throws -> Void,
         onFailure: @escaping @Sendable (any Error) -> Void,

@@ -13,8 +13,6 @@ internal import Glibc
 final class StoreLock {
     private let path: String
     private let descriptor: CInt
-    /// The content that the last process has left in the lock file.
-    private let previous: Content
     /// The content of the lock file, or an empty content if this process must not change the lock file.
     private var content = Content()
 
@@ -22,8 +20,7 @@ final class StoreLock {
         /// The ID of the process; nil if the lock file is empty.
         var process: String?
         var state = State.closed
-        /// The random number in the header of the write-ahead log, which changes when SQLite overwrites the
-        /// log from its beginning.
+        /// The random number of the write-ahead log, which is new when SQLite begins the log again.
         var salt: UInt64 = 0
         /// The number of pages in the write-ahead log.
         var pages = 0
@@ -39,55 +36,46 @@ final class StoreLock {
     init(_ path: String) throws(DurableError) {
         // SQLite resolves symbolic links, so the log is next to the file to which a link leads.
         let path = Self.resolved(path)
-        let file = Self.file(besides: path)
+        let file = "\(path)-lock"
         let descriptor = unsafe open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             let reason = unsafe String(cString: strerror(errno))
             let code: DurableError.Code = [EACCES, EROFS, EPERM].contains(errno) ? .readOnly : .unavailable
-            throw DurableError(
-                code,
-                message:
-                    "\(file) cannot be created: \(reason); check that the folder exists and can be written"
-            )
+            let problem = "\(file) cannot be created: \(reason)"
+            let remedy = "check that the folder exists and can be written"
+            throw DurableError(code, message: "\(problem); \(remedy)")
         }
         self.path = path
         self.descriptor = descriptor
         let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
         // Read the content after the attempt to lock the file, because another process writes it before.
-        self.previous = Content(of: descriptor)
+        let previous = Content(of: descriptor)
         guard isLocked else {
-            let name = self.previous.process.map { "process \($0)" } ?? "another process"
-            throw DurableError(
-                .inUse,
-                message: "\(path) is in use by \(name); stop that process, or choose another file"
-            )
+            let name = previous.process.map { "process \($0)" } ?? "another process"
+            let message = "\(path) is in use by \(name); stop that process, or choose another file"
+            throw DurableError(.inUse, message: message)
         }
         let exists = unsafe access(path, F_OK) == 0
         if exists, unsafe access(path, W_OK) != 0 {
             let reason = unsafe String(cString: strerror(errno))
-            throw DurableError(
-                .readOnly,
-                message: "\(path) cannot be written: \(reason); change the permissions of the file"
-            )
+            let message = "\(path) cannot be written: \(reason); change the permissions of the file"
+            throw DurableError(.readOnly, message: message)
         }
-        if exists, self.previous.state == .open, !self.hasLog { throw self.incomplete("is missing") }
+        if exists, previous.state == .open, !self.hasLog { throw self.incomplete("is missing") }
         // If this process does not open the store after all, `deinit` updates the lock file.
-        self.content = self.previous
+        self.content = previous
     }
 
     deinit {
-        // SQLite deletes the write-ahead log when the file contains all changes, also after a failure of the
-        // store.
+        // SQLite deletes the write-ahead log when the file contains all changes.
         if self.content.state == .open, !self.hasLog { self.mark(.closed) }
         close(self.descriptor)
     }
 
     /// Returns whether a store has created a lock file for a path.
     static func hasFile(besides path: String) -> Bool {
-        unsafe access(self.file(besides: self.resolved(path)), F_OK) == 0
+        unsafe access("\(self.resolved(path))-lock", F_OK) == 0
     }
-
-    private static func file(besides path: String) -> String { "\(path)-lock" }
 
     /// Returns the path of the file to which a symbolic link leads, and creates the file if it is missing.
     private static func resolved(_ path: String) -> String {
@@ -108,24 +96,24 @@ final class StoreLock {
 
     /// Throws `corrupt` if SQLite has found fewer pages in the log than the last process has committed.
     func check(pages: Int) throws(DurableError) {
-        guard self.previous.state == .open else { return }
+        guard self.content.state == .open else { return }
         let salt = self.readSalt()
         // SQLite overwrites the log only after it has copied all pages into the file. A shorter log with
         // another salt is therefore complete.
-        if pages < self.previous.pages, salt == self.previous.salt || salt == 0 {
+        let previous = self.content
+        if pages < previous.pages, salt == previous.salt || salt == 0 {
             // SQLite possibly deletes the log when it closes the file, and messages are missing all the same.
             self.content = Content()
-            throw self.incomplete("has \(pages) of its \(self.previous.pages) pages")
+            throw self.incomplete("has \(pages) of its \(previous.pages) pages")
         }
     }
 
     private func incomplete(_ problem: String) -> DurableError {
-        DurableError(
-            .corrupt,
-            message: "\(self.path)-wal \(problem), although the store was not closed, so messages are "
-                + "missing too; restore that file, or delete \(self.path)-lock to continue without them, for "
-                + "example after another program has opened the file and copied the log into it"
-        )
+        let message =
+            "\(self.path)-wal \(problem), although the store was not closed, so messages are missing too; restore "
+            + "that file, or delete \(self.path)-lock to continue without them, for example after another program "
+            + "has opened the file and copied the log into it"
+        return DurableError(.corrupt, message: message)
     }
 
     /// Writes the state of the store into the lock file.

@@ -37,18 +37,15 @@ extension Database {
     }
 
     /// Returns a time that the store's clock had reached when the file was last open.
-    ///
-    /// The clock is written when the store is closed. If the process was killed, the last message has a later
-    /// time.
     func lastTime() throws(DurableError) -> Int {
+        // The clock is written when the store is closed. After a kill, the last message has a later time.
         let select = try self.prepare("SELECT sent FROM waybill_messages ORDER BY id DESC LIMIT 1")
         return max(try select.first { $0.amount(0) } ?? 0, try self.value("clock") ?? 0)
     }
 
     /// Returns the time at which the first waiting message of a lane is due; nil if no message waits.
-    ///
-    /// SQLite orders texts after numbers, so a time that is not a number is not the first one.
     func nextDue(of lane: String) throws(DurableError) -> Int? {
+        // SQLite orders texts after numbers, so a time that is not a number is not the first one.
         try self.statement("SELECT min(due) FROM waybill_messages WHERE lane = ? AND state = 0")
             .first(lane) { $0.optionalAmount(0) }
     }

@@ -11,7 +11,7 @@ internal import WaybillRouting
 final class Database {
     let path: String
     private let connection: OpaquePointer
-    private let observer: ConnectionObserver
+    let observer = ConnectionObserver()
     /// The compiled statements of the store, by the address of their text.
     private var statements: [UInt: Statement] = [:]
 
@@ -27,7 +27,6 @@ final class Database {
         }
         unsafe self.connection = connection
         self.path = path
-        self.observer = ConnectionObserver()
         // The observer lives longer than the connection, which is closed in `deinit`.
         let context = unsafe CallbackContext.borrowing(self.observer)
         unsafe sqlite3_set_authorizer(
@@ -39,8 +38,7 @@ final class Database {
             },
             context
         )
-        // This hook replaces the hook by which SQLite copies the write-ahead log. That hook would ignore
-        // failures.
+        // This hook replaces the one by which SQLite copies the write-ahead log, and which ignores failures.
         unsafe sqlite3_wal_hook(
             connection,
             { context, _, _, pages in
@@ -150,12 +148,6 @@ final class Database {
     /// Whether a transaction is open; after some failures, SQLite ends a transaction itself.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(self.connection) == 0 }
 
-    /// The number of commits that have written something.
-    var commits: Int { self.observer.commits }
-
-    /// The number of pages in the write-ahead log after the last commit.
-    var logPages: Int { self.observer.logPages }
-
     /// Runs code of the program, whose statements may neither end the transaction nor change store tables.
     ///
     /// After the limit, a running statement is interrupted, and no further statement can be compiled.
@@ -222,14 +214,16 @@ final class Database {
 }
 
 /// The state that the callbacks of a connection read and write.
-private final class ConnectionObserver {
+final class ConnectionObserver {
     /// Whether the statements that SQLite compiles come from the program, so that they are restricted.
     var isProgram = false
     /// The time after which a statement of the program is interrupted; nil for no limit.
     var deadline: ContinuousClock.Instant?
     /// The last failure that concerns the whole transaction.
     var failure: DurableError?
+    /// The number of pages in the write-ahead log after the last commit.
     var logPages = 0
+    /// The number of commits that have written something.
     var commits = 0
     /// The reason why a statement of the program was rejected.
     var denial: String?
@@ -253,8 +247,7 @@ private final class ConnectionObserver {
         case SQLITE_TRANSACTION, SQLITE_SAVEPOINT:
             self.denial = "the store begins and ends the transaction, so remove this statement"
         case SQLITE_ALTER_TABLE where first == "temp":
-            // SQLite does not tell the new name of the table here. The new name possibly hides a table of the
-            // store.
+            // SQLite does not tell the new name, which possibly hides a table of the store.
             self.denial = "a transaction of the store cannot alter a temporary table"
         case SQLITE_ATTACH, SQLITE_DETACH:
             self.denial = "a transaction of the store cannot attach or detach a database"
@@ -301,8 +294,7 @@ extension DurableError {
                 (.unavailable, "the file cannot be opened; check that its folder exists and can be written")
             case SQLITE_FULL: (.diskFull, "the disk is full; free some space")
             case SQLITE_IOERR: (.inputOutput, "the system could not read or write the file; check the disk")
-            // SQLITE_CORRUPT_VTAB, the extended code for a damaged virtual table, concerns only the
-            // statement.
+            // SQLITE_CORRUPT_VTAB, for a damaged virtual table, concerns only the statement.
             case SQLITE_CORRUPT where status != SQLITE_CORRUPT | 1 << 8:
                 (.corrupt, "the file is damaged; restore a backup, or export what can be read")
             case SQLITE_ERROR: (.invalidStatement, "correct the SQL statement")

@@ -15,9 +15,7 @@ extension SQLValue {
         return nil
     }
 
-    /// The number as a `Double`; nil for a value of another kind.
-    ///
-    /// A whole number is converted.
+    /// The number, also a whole number, as a `Double`; nil for a value of another kind.
     public var double: Double? {
         switch self {
         case .double(let value): value

@@ -110,8 +110,7 @@ extension Statement {
 
     /// The time or count in a column; nil if the value is not a number.
     ///
-    /// A file that another program has written can contain any value. The limit of 2^52 prevents an overflow
-    /// in sums of times and counts.
+    /// Another program may have written any value, and the limit of 2^52 prevents an overflow in sums.
     func optionalAmount(_ column: CInt) -> Int? {
         let type = unsafe sqlite3_column_type(self.handle, column)
         guard type == SQLITE_INTEGER || type == SQLITE_FLOAT else { return nil }

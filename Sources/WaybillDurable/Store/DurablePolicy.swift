@@ -100,8 +100,9 @@ struct DurablePolicies: Sendable {
         return entry?.policy.concurrency ?? DurablePolicy().concurrency
     }
 
-    /// Returns a table with one pattern, to test which URLs match the pattern.
-    func scope(of pattern: String) throws(RoutingError) -> RouteTable<Void> {
+    /// Returns a table with a pattern, to test which URLs match the pattern; nil if the pattern is nil.
+    func scope(of pattern: String?) throws(RoutingError) -> RouteTable<Void>? {
+        guard let pattern else { return nil }
         var table = RouteTable<Void>(
             conventions: self.table.conventions,
             defaultScheme: self.table.defaultScheme,

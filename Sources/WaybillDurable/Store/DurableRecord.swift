@@ -86,7 +86,7 @@ extension DurableStore {
         after previous: Int = 0,
         limit: Int = 1_000
     ) async throws -> [DurableRecord] {
-        let scope = try self.scope(of: pattern)
+        let scope = try self.engine.settings.policies.scope(of: pattern)
         return try await self.messages(
             MessageSearch(state: state, scope: scope, id: id, previous: previous, limit: limit)
         )
@@ -103,12 +103,6 @@ extension DurableStore {
             }
         }
         return search.records
-    }
-
-    /// Returns a table with a pattern, to test which URLs match the pattern; nil if the pattern is nil.
-    func scope(of pattern: String?) throws(RoutingError) -> RouteTable<Void>? {
-        guard let pattern else { return nil }
-        return try self.engine.settings.policies.scope(of: pattern)
     }
 }
 

@@ -90,7 +90,7 @@ extension DurableStore {
         id: Int?,
         _ body: @escaping @Sendable (_ id: Int, _ url: String, Batch) throws(DurableError) -> Void
     ) async throws -> Int {
-        let scope = try self.scope(of: pattern)
+        let scope = try self.engine.settings.policies.scope(of: pattern)
         var count = 0
         var first: Int? = id ?? .min
         while let start = first {

@@ -3,8 +3,7 @@ public import Waybill
 internal import WaybillRouting
 
 extension Message {
-    /// The number of attempts to handle this message that have begun, including the current attempt; nil if
-    /// no store delivers the message.
+    /// The number of attempts that have begun, with the current one; nil if no store delivers the message.
     public var attempt: Int? { (self.source as? DurableAttempt)?.message.attempts }
 
     /// The number of this message in its store; nil if no store delivers the message.
@@ -46,7 +45,7 @@ extension Message {
         let (returnURL, headers) = (self.returnURL, self.headers)
         let (value, hasSent) = try await attempt.engine.performTransaction { transaction, batch in
             let value = try body(transaction)
-            let sent = try attempt.returned
+            let sent = try attempt.returned()
             let reply =
                 try sent
                 ?? returnURL.map { try attempt.encode(value, for: $0, headers: headers) }

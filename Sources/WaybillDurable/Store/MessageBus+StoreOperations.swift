@@ -64,10 +64,11 @@ extension MessageBus {
             try add("statistics") { _ in try await store.statistics() }
             try add("messages") { message in
                 let size = 4 << 20
+                let policies = store.engine.settings.policies
                 let page = try await store.messages(
                     MessageSearch(
                         state: try message.argument("state"),
-                        scope: store.scope(of: try message.argument("matching")),
+                        scope: policies.scope(of: try message.argument("matching")),
                         id: try message.argument("id"),
                         previous: try message.parameters.value("after") ?? 0,
                         limit: min(1_000, try message.parameters.value("limit") ?? 100),
