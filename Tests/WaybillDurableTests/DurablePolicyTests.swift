@@ -15,7 +15,7 @@ import WaybillRouting
         try policies.add(DurablePolicy(concurrency: 5), for: "ft://mail")
         #expect(try policies.lane(of: "far://x") == DurablePolicies.commonLane)
         #expect(policies.policy(of: "ft://mail").concurrency == 5)
-        let scope = try policies.scope(of: "ft://mail/old")
+        let scope = try #require(try policies.scope(of: "ft://mail/old"))
         #expect(scope.canRoute("ft://mail/old") && !scope.canRoute("ft://mail/old/anything"))
         #expect(throws: RoutingError.self) { try policies.add(DurablePolicy(), for: "ft://mail") }
     }

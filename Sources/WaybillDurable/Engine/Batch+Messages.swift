@@ -173,13 +173,11 @@ extension Batch {
             return try self.delete(message)
         }
         guard isDead else { return }
-        self.logAfterCommit(
-            "a durable message is now a dead letter",
-            metadata: [
-                "url": "\(message.url)", "id": "\(message.id)", "attempts": "\(message.attempts)",
-                "error": "\(error)",
-            ]
-        )
+        let metadata: Logger.Metadata = [
+            "url": "\(message.url)", "id": "\(message.id)", "attempts": "\(message.attempts)",
+            "error": "\(error)",
+        ]
+        self.errors.append(("a durable message is now a dead letter", metadata))
     }
 
     /// Deletes a message if its attempt is still underway, makes the next message with its order key ready, and

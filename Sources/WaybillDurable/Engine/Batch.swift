@@ -13,8 +13,9 @@ final class Batch {
     var state: StoreState
     /// The messages whose attempts begin after the transaction has been committed.
     var begun: [BegunMessage] = []
-    /// The errors that are logged after the commit.
-    private(set) var errors: [(message: Logger.Message, metadata: Logger.Metadata)] = []
+    /// The errors that are logged after the commit, and not each time that the engine repeats the batch while
+    /// the disk is full.
+    var errors: [(message: Logger.Message, metadata: Logger.Metadata)] = []
     /// The failure because of which the whole batch fails; nil if no such failure has occurred.
     private(set) var failure: DurableError?
     /// Whether the batch has declared or removed a schedule.
@@ -29,13 +30,6 @@ final class Batch {
         self.now = now
         // If the previous commit failed, its failure has already been reported, so discard it.
         _ = database.takeFailure()
-    }
-
-    /// Logs an error when the batch has been committed.
-    ///
-    /// While the disk is full, the engine repeats the batch, and the error would be logged each time.
-    func logAfterCommit(_ message: Logger.Message, metadata: Logger.Metadata) {
-        self.errors.append((message, metadata))
     }
 
     /// Runs work, and records a failure that concerns the whole batch.

@@ -144,7 +144,6 @@ final class DurableAttempt: MessageSource {
         return try NewMessage(url, details, by: self.engine.settings.policies)
     }
 
-    /// Whether the attempt is over.
     var hasEnded: Bool { self.state.withLock { $0.isHandled != nil } }
 
     /// Records that a transaction has completed the message, and whether it has sent the value of `sendReturn`.

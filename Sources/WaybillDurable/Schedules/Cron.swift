@@ -111,16 +111,14 @@ struct CronCalendar {
     let offset: (Int) -> Int
 
     private static let secondsPerDay = 86_400
-    /// The number of days that are searched: a leap day on a given weekday occurs at least once in 40 years.
-    private static let horizon = 40 * 366
 
     /// Returns the first time of an expression after a given time; nil if the next 40 years contain none.
     func next(of expression: CronExpression, after time: Int) -> Int? {
         let local = time + self.offset(time)
         let firstDay = Int((Double(local) / Double(Self.secondsPerDay)).rounded(.down))
-        // Begin with the previous day: if the offset has changed, a time of that day is possibly later than
-        // `time`.
-        for day in firstDay - 1...firstDay + Self.horizon
+        // Begin with the previous day: if the offset has changed, a time of that day is possibly later. A leap
+        // day on a given weekday occurs at least once in 40 years.
+        for day in firstDay - 1...firstDay + 40 * 366
         where expression.matches(CivilDate(daysSince1970: day)) {
             for hour in expression.hours.sorted() {
                 let local = day * Self.secondsPerDay + hour * 3_600

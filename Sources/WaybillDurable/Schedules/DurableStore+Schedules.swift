@@ -19,10 +19,8 @@ extension DurableStore {
     ///
     /// A program declares its schedules each time it starts. If the file already contains a schedule with
     /// this name and rule, the schedule keeps its next time. A schedule stays in the file until
-    /// ``unschedule(_:)`` removes it. The schedules of a store send messages only while the store is attached
-    /// to a bus.
-    ///
-    /// The messages have `parameters`, which must be `Encodable`, in addition to the parameters in the URL.
+    /// ``unschedule(_:)`` removes it. It sends messages only while the store is attached to a bus. The
+    /// messages have `parameters`, which must be `Encodable`, in addition to the parameters in the URL.
     ///
     /// - Throws: ``/WaybillRouting/RoutingError`` with `invalidURL` or `notTransferable`; ``DurableError``.
     public func schedule(
@@ -136,10 +134,10 @@ extension Batch {
             // The text was written by a rule, but this system possibly does not know the time zone, or
             // somebody edited the file.
             guard let rule = DurableRule(storedAs: entry.rule, in: entry.zone) else {
-                self.logAfterCommit(
-                    "a schedule is dropped because its rule cannot be read; declare it again",
-                    metadata: ["schedule": "\(entry.name)", "rule": "\(entry.rule)", "zone": "\(entry.zone)"]
-                )
+                let message: Logger.Message =
+                    "a schedule is dropped because its rule cannot be read; declare it again"
+                let (name, rule, zone) = (entry.name, entry.rule, entry.zone)
+                self.errors.append((message, ["schedule": "\(name)", "rule": "\(rule)", "zone": "\(zone)"]))
                 try self.database.run("DELETE FROM waybill_schedules WHERE name = ?", entry.name)
                 continue
             }
@@ -154,10 +152,8 @@ extension Batch {
                     _ = try self.send(message)
                 }
             } catch  where error.code == .sizeLimitReached {
-                self.logAfterCommit(
-                    "a schedule could not send its message",
-                    metadata: ["schedule": "\(entry.name)", "error": "\(error)"]
-                )
+                let metadata: Logger.Metadata = ["schedule": "\(entry.name)", "error": "\(error)"]
+                self.errors.append(("a schedule could not send its message", metadata))
             }
             try update.run(following, entry.name)
         }
@@ -166,11 +162,6 @@ extension Batch {
 }
 
 extension DurableRule {
-    /// The maximum delay, in milliseconds, after which a schedule with the policy `skip` still sends.
-    private static let grace = 60_000
-    /// The maximum number of messages that a schedule sends for times that have passed.
-    private static let mostMissed = 1_000
-
     /// Creates a rule from the columns of a stored schedule; nil if the columns are not valid.
     init?(storedAs text: String, in zone: String) {
         let words = text.split(separator: " ")
@@ -186,18 +177,17 @@ extension DurableRule {
     /// Whether the rule follows the wall clock even after the wall clock was set back.
     var followsWallClock: Bool { if case .cron = self.kind { true } else { false } }
 
-    /// Returns the number of messages that are sent now for the times that have passed, and the first time
-    /// after the current time.
+    /// Returns the number of messages that are sent now for past times, and the first time after now.
     func missed(from first: Int, to now: Int, misfire: DurableMisfire) -> (count: Int, following: Int) {
         var count = 1
         switch misfire {
         case .once: break
         case .skip:
-            let recent = now - Self.grace
+            let recent = now - 60_000
             if first < recent, self.next(after: recent - 1, from: first) > now { count = 0 }
         case .each:
             var time = self.next(after: first, from: first)
-            while time <= now, count < Self.mostMissed {
+            while time <= now, count < 1_000 {
                 count += 1
                 time = self.next(after: time, from: first)
             }

@@ -44,10 +44,9 @@ struct DurablePolicies: Sendable {
     /// The name of the lane (the queue) for messages without a policy.
     static let commonLane = ""
     /// The name of the lane for messages that the end of a process has interrupted more than once.
-    ///
-    /// The lane of a policy has a name that begins with `policy:`, so no policy has this lane.
     static let interruptedLane = "interrupted"
 
+    private let configuration: MessageBus.Configuration
     private var table: RouteTable<Entry>
     private var entries: [Entry] = []
 
@@ -64,6 +63,7 @@ struct DurablePolicies: Sendable {
         configuration.conventions.fallsBack = false
         configuration.conventions.bestMatch = .mostSpecific
         configuration.conventions.sameShape = .conflicts
+        self.configuration = configuration
         self.table = configuration.table()
     }
 
@@ -103,13 +103,7 @@ struct DurablePolicies: Sendable {
     /// Returns a table with a pattern, to test which URLs match the pattern; nil if the pattern is nil.
     func scope(of pattern: String?) throws(RoutingError) -> RouteTable<Void>? {
         guard let pattern else { return nil }
-        var table = RouteTable<Void>(
-            conventions: self.table.conventions,
-            defaultScheme: self.table.defaultScheme,
-            limits: self.table.limits
-        )
-        try table.insert(pattern, ())
-        return table
+        return try self.configuration.scope(of: pattern)
     }
 
     private func entry(of url: String) throws(RoutingError) -> Entry? {

@@ -42,9 +42,7 @@ public struct DurableReceiver: Middleware {
         self.memory = memory
     }
 
-    /// Commits a durable message of another process.
-    ///
-    /// Passes any other message to the next middleware or the handler.
+    /// Commits a durable message of another process, and passes other messages on.
     public nonisolated(nonsending) func handle(
         _ message: Message,
         context: borrowing MiddlewareContext,
@@ -78,7 +76,7 @@ public struct DurableReceiver: Middleware {
         // Without the prefix, a peer could make messages of this process wait for its own messages.
         stored.order = order.map { "\(Self.header) \($0)" }
         stored.lifetime = lifetime.map { .milliseconds($0) }
-        try await self.store.send(stored)
+        _ = try await self.store.engine.perform { [stored] batch in try batch.send(stored) }
         return ()
     }
 }

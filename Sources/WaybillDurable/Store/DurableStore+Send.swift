@@ -26,11 +26,9 @@ extension DurableStore {
     /// policy's limit on concurrent attempts, unless the messages have the same `order`.
     ///
     /// - Parameters:
-    ///   - url: The URL to which the message is sent. The fragment can be a return URL. The value of the
-    ///     reply is sent to the return URL as a durable message, in the same commit that completes the
-    ///     original message.
-    ///   - parameters: Parameters in addition to the parameters in the URL. A value must be `Encodable`, and
-    ///     is stored as JSON.
+    ///   - url: The URL to which the message is sent. The fragment can be a return URL, which receives the
+    ///     value of the reply as a durable message.
+    ///   - parameters: `Encodable` values in addition to the parameters in the URL, which are stored as JSON.
     ///   - headers: Text for middlewares and other infrastructure. The middlewares of the bus to which the
     ///     store is attached add their headers, so that the trace of the sender continues.
     ///   - key: A text that identifies the message. For ``DurableStore/Configuration/keyLifetime``, a second
@@ -56,12 +54,7 @@ extension DurableStore {
         let details = MessageDetails(parameters: parameters, headers: headers)
         var message = try NewMessage(url, details, by: settings.policies)
         (message.key, message.delay, message.order, message.lifetime) = (key, after, order, lifetime)
-        return try await self.send(message)
-    }
-
-    @discardableResult
-    func send(_ message: NewMessage) async throws -> DurableReceipt {
-        try await self.engine.perform { batch in try batch.send(message) }
+        return try await self.engine.perform { [message] batch in try batch.send(message) }
     }
 
     /// Runs a transaction on the store's file.

@@ -21,9 +21,8 @@ extension MessageBus {
     /// | `app://store/drop` | `matching`, `id` | number of messages |
     ///
     /// Each route calls the method of ``DurableStore`` with the route's name, and has the parameters of that
-    /// method. `limit` is 100 unless the message sets it, and at most 1,000. The value of `messages` is
-    /// shorter if the JSON of more messages would have more than 4 MiB, so that connections accept it. If the
-    /// JSON of one message is larger, its `details` contain only the size of its values. If the store fails,
+    /// method. `limit` is 100 unless the message sets it, and at most 1,000. The JSON of `messages` has at most
+    /// 4 MiB; if one message is larger, its `details` contain only the size of its values. If the store fails,
     /// the route fails with `refused` and the error message of the store.
     ///
     /// A record contains the values of its message, so expose the routes only to operators. To let operators
