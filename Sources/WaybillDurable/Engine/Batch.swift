@@ -87,9 +87,6 @@ final class Batch {
         throw DurableError(.statementFailed, message: message)
     }
 
-    /// Whether a statement has rolled the whole batch back, so that the engine must run the other work again.
-    var isRolledBack: Bool { self.failure == nil && !self.database.isInTransaction }
-
     /// Throws an error if a statement has rolled the transaction back, because nothing more may be written.
     func checkTransaction() throws(DurableError) {
         if self.database.isInTransaction { return }

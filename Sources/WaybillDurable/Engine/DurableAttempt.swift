@@ -134,7 +134,6 @@ final class DurableAttempt: MessageSource {
     /// Returns the message with the value that was sent to the return URL; nil if no value was sent.
     func returned() throws(RoutingError) -> NewMessage? { try self.state.withLock { $0.returned }?.get() }
 
-    /// Returns a value as a message to a return URL.
     func encode(
         _ value: any Sendable,
         for url: String,

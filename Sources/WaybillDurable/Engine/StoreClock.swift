@@ -16,8 +16,7 @@ struct StoreClock {
     mutating func now() -> Int {
         let instant = ContinuousClock.now
         let elapsed = Self.milliseconds(self.lastInstant.duration(to: instant))
-        // Add only whole milliseconds to the instant. Otherwise, frequent calls would lose fractions and stop
-        // the clock.
+        // Add only whole milliseconds. Otherwise, frequent calls would lose fractions and stop the clock.
         self.lastInstant += .milliseconds(elapsed)
         self.last = max(self.last + elapsed, Self.wallTime)
         return self.last

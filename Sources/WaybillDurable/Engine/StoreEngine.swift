@@ -142,7 +142,7 @@ actor StoreEngine: LoopBound {
             for (index, work) in works.enumerated() {
                 results.append(work.perform(batch))
                 if let failure = batch.failure { throw failure }
-                if batch.isRolledBack {
+                if !database.isInTransaction {
                     // Work that must succeed is tried again later, together with the other work of the batch.
                     if work.mustSucceed {
                         throw DurableError(.statementFailed, message: "SQLite rolled the transaction back")
@@ -155,9 +155,8 @@ actor StoreEngine: LoopBound {
             try batch.beginDue()
             let begin = ContinuousClock.now
             try database.run("COMMIT")
-            let hasChanges = database.observer.commits != commits
             batch.state.statistics.attempts += batch.begun.count
-            if hasChanges {
+            if database.observer.commits != commits {
                 batch.state.statistics.commits += 1
                 batch.state.statistics.commitTime += Int((ContinuousClock.now - begin) / .microseconds(1))
                 self.lock?.noteCommit(pages: database.observer.logPages)

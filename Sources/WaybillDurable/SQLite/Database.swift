@@ -5,8 +5,7 @@ internal import WaybillRouting
 
 /// The connection to the store's file.
 ///
-/// A database and its statements belong to the thread of the store's engine. They are not `Sendable`, so the
-/// compiler ensures that only this thread uses them.
+/// A database and its statements are not `Sendable`, so only the thread of the store's engine uses them.
 @safe
 final class Database {
     let path: String
@@ -74,47 +73,31 @@ final class Database {
             let message = "the text contains \(content): \(sql.onShortLine)"
             return DurableError(.invalidStatement, message: message)
         }
+        let (connection, flags) = unsafe (self.connection, UInt32(SQLITE_PREPARE_PERSISTENT))
         var found: Statement?
         var start = 0
         // The text after the statement may contain spaces, semicolons and comments.
         while start < sql.utf8.count {
-            let next: (statement: Statement?, length: Int)
-            do throws(DurableError) {
-                next = try self.prepare(sql, from: start)
-            } catch {
-                // The text that follows the first statement is not empty, and possibly depends on it.
-                throw found == nil || error.failsBatch ? error : invalid("more than one SQL statement")
+            var handle: OpaquePointer?
+            var length = 0
+            let status = unsafe sql.withCString { text in
+                var tail: UnsafePointer<CChar>?
+                let status = unsafe sqlite3_prepare_v3(connection, text + start, -1, flags, &handle, &tail)
+                if let tail = unsafe tail { length = unsafe tail - text - start }
+                return status
             }
-            if found != nil, next.statement != nil { throw invalid("more than one SQL statement") }
-            found = found ?? next.statement
-            start += max(1, next.length)
+            let error = status == SQLITE_OK ? nil : self.error(status, while: "compiling \(sql.onShortLine)")
+            let next = unsafe handle.map { unsafe Statement($0, sql: sql, database: self) }
+            // Text after the first statement that cannot be compiled possibly depends on the first statement.
+            if found != nil, next != nil || error?.failsBatch == false {
+                throw invalid("more than one SQL statement")
+            }
+            if let error { throw error }
+            found = found ?? next
+            start += max(1, length)
         }
         guard let found else { throw invalid("no SQL statement") }
         return found
-    }
-
-    /// Compiles the next statement of a text, which is nil at the end, and returns the number of bytes read.
-    private func prepare(
-        _ sql: String,
-        from start: Int
-    ) throws(DurableError) -> (statement: Statement?, length: Int) {
-        var handle: OpaquePointer?
-        var length = 0
-        let status = unsafe sql.withCString { text in
-            var tail: UnsafePointer<CChar>?
-            let status = unsafe sqlite3_prepare_v3(
-                self.connection,
-                text + start,
-                -1,
-                UInt32(SQLITE_PREPARE_PERSISTENT),
-                &handle,
-                &tail
-            )
-            if let tail = unsafe tail { length = unsafe tail - text - start }
-            return status
-        }
-        guard status == SQLITE_OK else { throw self.error(status, while: "compiling \(sql.onShortLine)") }
-        return (unsafe handle.map { unsafe Statement($0, sql: sql, database: self) }, length)
     }
 
     /// Returns a statement of the store, which is compiled only once and must end before it begins again.

@@ -39,17 +39,15 @@ public struct DurableRule: Sendable {
             let message = "\(zone) is not a known time zone; use a name such as Europe/Oslo, or UTC"
             throw DurableError(.invalidArgument, message: message)
         }
-        guard CronCalendar(timeZone).next(of: fields, after: StoreClock.wallTime / 1_000) != nil else {
-            let message = "no date in the next 40 years matches \(expression)"
-            throw DurableError(.invalidArgument, message: message)
-        }
-        return DurableRule(kind: .cron(fields, timeZone), text: fields.text, zone: zone)
+        let rule = DurableRule(kind: .cron(fields, timeZone), text: fields.text, zone: zone)
+        if rule.next(after: StoreClock.wallTime) < .max { return rule }
+        let message = "no date in the next 40 years matches \(expression)"
+        throw DurableError(.invalidArgument, message: message)
     }
 
     /// Returns the first time after a given time, in milliseconds since 1970.
     ///
-    /// Intervals are counted from `start`, which must not be later than `time`. They are counted from `time`
-    /// if `start` is nil.
+    /// Intervals are counted from `start`, which must not be later than `time`, or from `time`.
     func next(after time: Int, from start: Int? = nil) -> Int {
         switch self.kind {
         case .every(let interval):
@@ -57,17 +55,11 @@ public struct DurableRule: Sendable {
             return start + ((time - start) / interval + 1) * interval
         case .cron(let expression, let zone):
             let second = Int((Double(time) / 1_000).rounded(.down))
-            let next = CronCalendar(zone).next(of: expression, after: second)
+            let calendar = CronCalendar { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double($0))) }
+            let next = calendar.next(of: expression, after: second)
             // Each date of a rule occurs again within the years that the calendar searches.
             return next.map { $0 * 1_000 } ?? .max
         }
-    }
-}
-
-extension CronCalendar {
-    /// Creates a calendar of a time zone.
-    fileprivate init(_ zone: TimeZone) {
-        self.init { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double($0))) }
     }
 }
 

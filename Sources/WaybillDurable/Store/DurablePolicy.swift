@@ -20,9 +20,7 @@ public struct DurablePolicy: Sendable {
     /// module's mailbox.
     public var concurrency: Int
 
-    /// How long a handler may run.
-    ///
-    /// After this time, the handler's task is cancelled, and the attempt has failed.
+    /// How long a handler may run before its task is cancelled and the attempt has failed.
     public var timeout: Duration
 
     /// Creates a policy from arguments that all have defaults.
@@ -93,7 +91,6 @@ struct DurablePolicies: Sendable {
 
     func policy(of url: String) -> DurablePolicy { (try? self.entry(of: url)?.policy) ?? DurablePolicy() }
 
-    /// Returns the number of attempts that a lane may run at the same time.
     func concurrency(of lane: String) -> Int {
         if lane == Self.interruptedLane { return 1 }
         let entry = self.entries.first { $0.lane == lane }

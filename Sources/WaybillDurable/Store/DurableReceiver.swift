@@ -35,8 +35,7 @@ public struct DurableReceiver: Middleware {
     ///   - store: The store that keeps the messages. Attach the store to the bus of the middleware.
     ///   - memory: How long the store recognizes a message that arrives again; 30 days by default. Choose a
     ///     time that is longer than any time for which a sender cannot reach this process. For this time,
-    ///     each message takes about 120 bytes of the file, so 32 messages per second reach the default
-    ///     ``DurableStore/Configuration/sizeLimit`` in 30 days.
+    ///     each message takes about 120 bytes of the file.
     public init(_ store: DurableStore, memory: Duration = .seconds(30 * 86_400)) {
         self.store = store
         self.memory = memory

@@ -9,8 +9,7 @@ public struct DurableRecord: Sendable, Codable {
         case waiting
         /// An attempt is underway, or was underway when the process ended.
         case underway
-        /// The message waits until an earlier message with the same order key is completed or is a dead
-        /// letter.
+        /// The message waits until an earlier message with the same order key is completed or dead.
         case behind
         /// The message is a dead letter: the store no longer tries to deliver it.
         case dead
@@ -32,14 +31,11 @@ public struct DurableRecord: Sendable, Codable {
     public let attempts: Int
     /// The time at which the message was sent, in milliseconds since 1970.
     public let sent: Int
-    /// The time of the next attempt, in milliseconds since 1970.
-    ///
-    /// For a dead letter, this is the time at which the message became a dead letter.
+    /// The time of the next attempt, or the time at which a dead letter died, in milliseconds since 1970.
     public let time: Int
     /// The order key of the message, which is the argument `order` of `send`; nil if the message has none.
     public let order: String?
-    /// The code of the error that made the message a dead letter, as ``/WaybillRouting/RoutingError/Code``
-    /// prints it.
+    /// The ``/WaybillRouting/RoutingError/Code`` that made the message a dead letter, as text.
     public let code: String?
     /// The last failure, on one line; nil if no attempt has failed.
     public let failure: String?
@@ -135,9 +131,7 @@ struct MessageSearch: Sendable {
     /// The number of the last message that the search has read.
     var previous = 0
     var limit = Int.max
-    /// The maximum size of the messages as JSON, in bytes.
-    ///
-    /// The first message is found even if it alone is larger.
+    /// The maximum size of the messages as JSON, in bytes, but the first message may be larger.
     var sizeLimit = MessageDetails.sizeLimit
     var records: [DurableRecord] = []
     /// Whether the search has found all messages, or has reached a limit.

@@ -11,8 +11,7 @@ public struct DurableStatistics: Sendable, Equatable, Codable {
     public var dead = 0
     /// The number of schedules.
     public var schedules = 0
-    /// The age of the oldest message that is neither completed nor a dead letter, in milliseconds; nil if
-    /// there is none.
+    /// The age of the oldest message that is neither completed nor dead, in milliseconds; nil if none is.
     public var oldestAge: Int?
     /// The number of bytes of the file that contain data.
     public var size = 0

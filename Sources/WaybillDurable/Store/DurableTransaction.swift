@@ -1,12 +1,9 @@
 #if Durable
 internal import WaybillRouting
 
-/// A transaction on the file of a store.
-///
-/// The transaction is valid until the closure that received it returns.
+/// A transaction on the file of a store, which is valid until the closure that received it returns.
 public final class DurableTransaction {
     private var batch: Batch?
-    /// The headers that each message receives in addition to its own headers.
     private let senderHeaders: [String: String]
 
     init(_ batch: Batch, senderHeaders: [String: String]) {
@@ -55,9 +52,7 @@ public final class DurableTransaction {
         return try statement.rows(values) { $0.row(columns) }
     }
 
-    /// Sends a message in the transaction.
-    ///
-    /// The parameters are those of ``DurableStore/send(_:parameters:headers:key:after:order:lifetime:)``.
+    /// Sends a message, as ``DurableStore/send(_:parameters:headers:key:after:order:lifetime:)`` does.
     ///
     /// - Returns: The number of the message.
     /// - Throws: ``/WaybillRouting/RoutingError`` with `invalidURL` or `notTransferable`; ``DurableError``

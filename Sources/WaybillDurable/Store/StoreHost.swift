@@ -2,14 +2,9 @@
 internal import Logging
 package import WaybillEventLoop
 
-/// The process of a simulation in which stores are opened, instead of the process of the operating system.
-///
-/// A store that is opened in a task with a host runs on a loop of the host and uses the host's disk. Opening
-/// a store reads one task-local value for that, and nothing else of a store asks for the host.
+/// The process of a simulation, on whose loop and disk the stores run that a task of the process opens.
 package enum StoreHost {
-    /// The loop and the disk of one store.
-    ///
-    /// `atEnd` receives a closure that the host calls on the loop when the process ends.
+    /// The loop and the disk of one store; `atEnd` receives a closure that is called when the process ends.
     package typealias Place = (
         eventLoop: EventLoop, vfs: String, atEnd: @Sendable (@escaping @Sendable () -> Void) -> Void
     )

@@ -2,22 +2,18 @@
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// A message that has not been written to the file yet.
+/// A message that has not been written to the file yet, with the arguments of `send`.
 struct NewMessage: Sendable {
     let url: String
     /// The encoded details; nil when the message has no details.
     let details: String?
     /// The lane of the URL: the queue in which the message waits.
     let lane: String
-    /// A text that identifies the message, so that a second send stores nothing; nil for no key.
     var key: String?
     /// How long the store recognizes the key; nil for the setting of the store.
     var keyLifetime: Duration?
-    /// How long the store waits before the first attempt.
     var delay = Duration.zero
-    /// The order key of the message, which is the argument `order` of `send`; nil if the message has none.
     var order: String?
-    /// How long the message is valid; nil if the message has no limit.
     var lifetime: Duration?
 }
 
@@ -91,9 +87,7 @@ struct MessageDetails: Sendable {
         throw RoutingError(.notTransferable, url: url, message: "\(excess), which is the limit of a store")
     }
 
-    /// The maximum size of the encoded details, in bytes.
-    ///
-    /// SQLite rejects a text of more than 1,000,000,000 bytes only when the text is written.
+    /// The maximum size of the encoded details, in bytes; SQLite would reject a larger text only at 1 GB.
     static let sizeLimit = 64 << 20
 
     /// Returns the limit for stored details that a JSON text exceeds; nil if the details can be decoded.
@@ -161,8 +155,7 @@ struct BegunMessage: Sendable {
 }
 
 extension BegunMessage {
-    /// Reads a message from a row whose first columns are id, url, lane, order_key, details, attempts,
-    /// expires and sent.
+    /// Reads a row that begins with id, url, lane, order_key, details, attempts, expires and sent.
     init(_ row: Statement) {
         self.init(
             id: row.int(0),
