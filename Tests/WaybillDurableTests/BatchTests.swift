@@ -197,7 +197,7 @@ struct BatchTests {
         try self.withDatabase { database in
             let error = #expect(throws: DurableError.self) {
                 try database.withProgramAccess(limit: .zero) {
-                    while !database.isOverdue {}
+                    while !database.observer.isOverdue {}
                     _ = try database.prepare("SELECT 1")
                 }
             }

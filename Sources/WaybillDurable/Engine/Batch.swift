@@ -80,7 +80,7 @@ final class Batch {
 
     /// Throws an error if code of the program has used the database for longer than its limit.
     func checkLimit() throws(DurableError) {
-        guard self.database.isOverdue else { return }
+        guard self.database.observer.isOverdue else { return }
         let limit = self.settings.configuration.transactionLimit
         let message =
             "the transaction took longer than its limit of \(limit), so nothing was written; make it shorter"
@@ -104,5 +104,31 @@ struct StoreState {
     var schedules = ScheduleTable()
     /// The attempts and commits since the store was opened; the counts of messages are 0.
     var statistics = DurableStatistics()
+}
+
+/// Work for the next commit: a send, a transaction of the program, or the outcome of an attempt.
+struct StoreWork: Sendable {
+    /// Whether the work is tried again when the disk is full; otherwise, the caller receives the failure.
+    var mustSucceed = false
+    /// Performs the work in a batch, and returns a closure that reports the result after the commit.
+    let perform: @Sendable (Batch) -> () -> Void
+    /// Reports the failure of the whole batch to the caller of the work.
+    let reject: @Sendable (DurableError) -> Void
+}
+
+extension StoreWork {
+    /// Creates work that is tried again; `onFailure` is called when only this work of its batch has failed.
+    init(
+        retrying work: @escaping @Sendable (Batch) throws -> Void,
+        onFailure: @escaping @Sendable (any Error) -> Void,
+        reject: @escaping @Sendable (DurableError) -> Void = { _ in }
+    ) {
+        self.mustSucceed = true
+        self.perform = { batch in
+            let result = batch.attempt { try work(batch) }
+            return { if case .failure(let error) = result { onFailure(error) } }
+        }
+        self.reject = reject
+    }
 }
 #endif

@@ -39,7 +39,24 @@ final class DurableAttempt: MessageSource {
         let policy = self.engine.settings.policies.policy(of: self.message.url)
         do throws(RoutingError) {
             let details = try MessageDetails(decoding: self.message.details, for: self.message.url)
-            try await self.route(details, on: bus, for: policy.timeout)
+            var headers = details.headers
+            // The value for a return URL comes from the handler. The store of another process must therefore
+            // not accept a message with a return URL, so such a message has no number.
+            if !self.message.url.utf8.contains(UInt8(ascii: "#")) {
+                headers[DurableReceiver.header] = self.number
+                headers[DurableReceiver.orderHeader] = self.message.order
+                headers[DurableReceiver.lifetimeHeader] = self.lifetime.map(String.init)
+            }
+            _ = try await bus.route(
+                url: self.message.url,
+                parameters: details.parameters,
+                headers: headers,
+                payload: details.payload,
+                correlationID: details.answers.map { CorrelationID(rawValue: UInt64(bitPattern: Int64($0))) },
+                isExternal: details.isExternal,
+                timeout: self.lifetime.map { min(policy.timeout, .milliseconds($0)) } ?? policy.timeout,
+                source: self
+            )
             try self.endHandled()
         } catch  where error.code == .shutDown && !bus.isOpen {
             // The handler has possibly begun, so a message with a single attempt is not attempted again.
@@ -55,31 +72,6 @@ final class DurableAttempt: MessageSource {
         }
     }
 
-    private func route(
-        _ details: MessageDetails,
-        on bus: MessageBus,
-        for timeout: Duration
-    ) async throws(RoutingError) {
-        var headers = details.headers
-        // The value for a return URL comes from the handler. The store of another process must therefore not
-        // accept a message with a return URL, so such a message has no number.
-        if !self.message.url.utf8.contains(UInt8(ascii: "#")) {
-            headers[DurableReceiver.header] = self.number
-            headers[DurableReceiver.orderHeader] = self.message.order
-            headers[DurableReceiver.lifetimeHeader] = lifetime.map(String.init)
-        }
-        _ = try await bus.route(
-            url: self.message.url,
-            parameters: details.parameters,
-            headers: headers,
-            payload: details.payload,
-            correlationID: details.answers.map { CorrelationID(rawValue: UInt64(bitPattern: Int64($0))) },
-            isExternal: details.isExternal,
-            timeout: self.lifetime.map { min(timeout, .milliseconds($0)) } ?? timeout,
-            source: self
-        )
-    }
-
     func sendReturn(_ value: any Sendable, to url: String, headers: [String: String]) {
         let returned = Result { () throws(RoutingError) in
             try self.encode(value, for: url, headers: headers)
@@ -93,16 +85,9 @@ final class DurableAttempt: MessageSource {
         } else if isCompleted {
             self.logDroppedValue(to: url, because: Self.completedReason)
         } else if isHandled == true {
-            let logDropped = { @Sendable (error: any Error) in
-                self.logDroppedValue(to: url, because: "\(error)")
-            }
-            self.engine.enqueue(
-                StoreWork(
-                    retrying: { _ = try $0.send(returned.get(), isFollowUp: true) },
-                    onFailure: logDropped,
-                    reject: logDropped
-                )
-            )
+            let log = { @Sendable (error: any Error) in self.logDroppedValue(to: url, because: "\(error)") }
+            let send = { @Sendable (batch: Batch) in _ = try batch.send(returned.get(), isFollowUp: true) }
+            self.engine.enqueue(StoreWork(retrying: send, onFailure: log, reject: log))
         }
     }
 

@@ -374,32 +374,6 @@ extension StoreEngine {
     }
 }
 
-/// Work for the next commit: a send, a transaction of the program, or the outcome of an attempt.
-struct StoreWork: Sendable {
-    /// Whether the work is tried again when the disk is full; otherwise, the caller receives the failure.
-    var mustSucceed = false
-    /// Performs the work in a batch, and returns a closure that reports the result after the commit.
-    let perform: @Sendable (Batch) -> () -> Void
-    /// Reports the failure of the whole batch to the caller of the work.
-    let reject: @Sendable (DurableError) -> Void
-}
-
-extension StoreWork {
-    /// Creates work that is tried again; `onFailure` is called when only this work of its batch has failed.
-    init(
-        retrying work: @escaping @Sendable (Batch) throws -> Void,
-        onFailure: @escaping @Sendable (any Error) -> Void,
-        reject: @escaping @Sendable (DurableError) -> Void = { _ in }
-    ) {
-        self.mustSucceed = true
-        self.perform = { batch in
-            let result = batch.attempt { try work(batch) }
-            return { if case .failure(let error) = result { onFailure(error) } }
-        }
-        self.reject = reject
-    }
-}
-
 /// The work that has arrived since the last batch.
 private struct StoreInbox {
     var works: [StoreWork] = []

@@ -146,9 +146,6 @@ final class Database {
         return try body()
     }
 
-    /// Whether code of the program runs and its limit has passed.
-    var isOverdue: Bool { self.observer.isOverdue }
-
     /// Returns the last failure that concerns the whole transaction, and removes it.
     func takeFailure() -> DurableError? { self.observer.failure.take() }
 
@@ -183,7 +180,7 @@ final class Database {
 
     func error(_ status: CInt, while action: String) -> DurableError {
         if status & 0xFF == SQLITE_AUTH, let denial = self.observer.denial.take() {
-            let code: DurableError.Code = self.isOverdue ? .statementFailed : .invalidStatement
+            let code: DurableError.Code = self.observer.isOverdue ? .statementFailed : .invalidStatement
             return DurableError(code, message: "\(denial): \(action)")
         }
         let detail = unsafe String(cString: sqlite3_errmsg(self.connection))
