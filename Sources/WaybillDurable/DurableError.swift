@@ -19,9 +19,7 @@ public struct DurableError: Error, CustomStringConvertible {
 
     /// The code and the sentence, in one line.
     public var description: String { "\(self.code): \(self.message)" }
-}
 
-extension DurableError {
     /// The kind of a failure, to which later versions may add kinds.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Storage: String {

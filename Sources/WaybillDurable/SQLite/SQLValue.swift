@@ -6,9 +6,7 @@ public enum SQLValue: Sendable, Hashable {
     case double(Double)
     case text(String)
     case bytes([UInt8])
-}
 
-extension SQLValue {
     /// The whole number; nil for a value of another kind.
     public var int: Int? {
         if case .int(let value) = self { return Int(value) }

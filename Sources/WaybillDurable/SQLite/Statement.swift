@@ -96,10 +96,8 @@ final class Statement {
             return unsafe sqlite3_bind_blob64(self.handle, index, bytes, UInt64(bytes.count), copied)
         }
     }
-}
 
-// The columns of the current row.
-extension Statement {
+    /// Reads a column of the current row.
     func int(_ column: CInt) -> Int { unsafe Int(sqlite3_column_int64(self.handle, column)) }
 
     func text(_ column: CInt) -> String? {

@@ -66,6 +66,24 @@ public struct DurableRecord: Sendable, Codable {
         self.failure = failure
         self.details = details
     }
+
+    /// The approximate size of the record as JSON, in bytes.
+    fileprivate var sizeOfJSON: Int {
+        [self.url, self.order, self.failure, self.details].reduce(200) { size, text in
+            let text = text ?? ""
+            // The details are JSON in a text, so their quotation marks and backslashes are escaped again.
+            let escapes = text.utf8.count { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
+            return size + text.utf8.count + escapes
+        }
+    }
+
+    /// Returns the record, with a note in place of its details if its JSON has more than `limit` bytes.
+    func shortened(to limit: Int) -> DurableRecord {
+        guard self.sizeOfJSON > limit, let details else { return self }
+        var record = self
+        record.details = #"{"omitted":"\#(details.utf8.count) bytes"}"#
+        return record
+    }
 }
 
 extension DurableStore {
@@ -99,26 +117,6 @@ extension DurableStore {
             }
         }
         return search.records
-    }
-}
-
-extension DurableRecord {
-    /// The approximate size of the record as JSON, in bytes.
-    fileprivate var sizeOfJSON: Int {
-        [self.url, self.order, self.failure, self.details].reduce(200) { size, text in
-            let text = text ?? ""
-            // The details are JSON in a text, so their quotation marks and backslashes are escaped again.
-            let escapes = text.utf8.count { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
-            return size + text.utf8.count + escapes
-        }
-    }
-
-    /// Returns the record, with a note in place of its details if its JSON has more than `limit` bytes.
-    func shortened(to limit: Int) -> DurableRecord {
-        guard self.sizeOfJSON > limit, let details else { return self }
-        var record = self
-        record.details = #"{"omitted":"\#(details.utf8.count) bytes"}"#
-        return record
     }
 }
 

@@ -125,7 +125,7 @@ extension StoreEngine {
             let transaction = DurableTransaction(batch, senderHeaders: headers)
             let start = ContinuousClock.now
             let result = batch.attemptProgram { try body(transaction, batch) }
-            transaction.end()
+            transaction.batch = nil
             let duration = ContinuousClock.now - start
             let configuration = batch.settings.configuration
             if duration > configuration.slowTransaction {

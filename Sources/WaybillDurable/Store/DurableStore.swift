@@ -60,9 +60,7 @@ public final class DurableStore: Sendable {
         if StoreLock.hasFile(besides: path) { return true }
         return try Database(path, vfs: nil).hasTables()
     }
-}
 
-extension DurableStore {
     /// The limits of a store.
     public struct Configuration: Sendable {
         /// The size of the file in bytes at which sends fail with `sizeLimitReached`; 10 GB by default.

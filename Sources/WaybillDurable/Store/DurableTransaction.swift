@@ -3,15 +3,14 @@ internal import WaybillRouting
 
 /// A transaction on the file of a store, which is valid until the closure that received it returns.
 public final class DurableTransaction {
-    private var batch: Batch?
+    /// The batch of the transaction; nil after the closure of the transaction has returned.
+    var batch: Batch?
     private let senderHeaders: [String: String]
 
     init(_ batch: Batch, senderHeaders: [String: String]) {
         self.batch = batch
         self.senderHeaders = senderHeaders
     }
-
-    func end() { self.batch = nil }
 
     private func current() throws(DurableError) -> Batch {
         guard let batch else {

@@ -45,10 +45,9 @@ extension Message {
         let (returnURL, headers) = (self.returnURL, self.headers)
         let (value, hasSent) = try await attempt.engine.performTransaction { transaction, batch in
             let value = try body(transaction)
-            let sent = try attempt.returned()
-            let reply =
-                try sent
-                ?? returnURL.map { try attempt.encode(value, for: $0, headers: headers) }
+            var reply = try attempt.returned()
+            let hasSent = reply != nil
+            if let returnURL, !hasSent { reply = try attempt.encode(value, for: returnURL, headers: headers) }
             // The closure possibly ignored the failure of a statement that rolled the transaction back. The
             // deletion of the message would then be a commit by itself.
             try batch.checkTransaction()
@@ -61,7 +60,7 @@ extension Message {
                     + "its policy has passed, so nothing was written"
                 throw DurableError(.attemptEnded, message: message)
             }
-            return (value, sent != nil)
+            return (value, hasSent)
         }
         attempt.noteCompletion(to: returnURL, sendingReturned: hasSent)
         self.declineReturn()
