@@ -97,7 +97,6 @@ final class Batch {
 
 /// The state in memory that belongs to the committed content of the file.
 struct StoreState {
-    /// The queues of messages.
     var lanes = Lanes()
     /// The numbers that the file has reserved, so that most messages need no write for their number.
     var numbers = 0..<0

@@ -49,10 +49,7 @@ extension DurableStore {
         }
     }
 
-    /// Deletes dead letters, which the parameters of ``retry(matching:id:)`` select.
-    ///
-    /// - Returns: The number of messages that were deleted.
-    /// - Throws: `invalidPattern`; ``DurableError``.
+    /// Deletes dead letters, with the parameters and errors of ``retry(matching:id:)``, and returns their number.
     @discardableResult
     public func drop(matching pattern: String? = nil, id: Int? = nil) async throws -> Int {
         try await self.forEachDeadLetter(matching: pattern, id: id) { _, _, _ in }

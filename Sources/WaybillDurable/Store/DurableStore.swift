@@ -24,8 +24,7 @@ public final class DurableStore: Sendable {
     /// Opens a store, and creates the file if it does not exist.
     ///
     /// The file can be a database of the program with other tables. The names of the store's tables begin
-    /// with `waybill_`. The store creates two more files in the same folder, whose names are the file's name
-    /// with `-wal` or `-lock` at the end.
+    /// with `waybill_`. The store creates two more files, with `-wal` and `-lock` at the end of their names.
     ///
     /// - Throws: ``DurableError`` with `notADatabase`, `newerSchema`, `inUse`, `readOnly`, `unavailable`,
     ///   `diskFull`, `inputOutput` or `corrupt`.

@@ -42,9 +42,7 @@ public final class DurableTransaction {
         return database.totalChanges == before ? 0 : database.changes
     }
 
-    /// Runs an SQL query, with the parameters and errors of ``execute(_:_:)``.
-    ///
-    /// - Returns: The rows of the result.
+    /// Returns the rows of an SQL query, which has the parameters and errors of ``execute(_:_:)``.
     public func query(_ sql: String, _ values: (any SQLBindable)...) throws(DurableError) -> [SQLRow] {
         let statement = try self.current().database.prepare(sql)
         let columns = statement.columns
@@ -53,7 +51,6 @@ public final class DurableTransaction {
 
     /// Sends a message, as ``DurableStore/send(_:parameters:headers:key:after:order:lifetime:)`` does.
     ///
-    /// - Returns: The number of the message.
     /// - Throws: ``/WaybillRouting/RoutingError`` with `invalidURL` or `notTransferable`; ``DurableError``
     ///   with `sizeLimitReached`.
     @discardableResult

@@ -9,8 +9,7 @@ extension Message {
     /// The number of this message in its store; nil if no store delivers the message.
     public var durableID: Int? { (self.source as? DurableAttempt)?.message.id }
 
-    /// Completes a durable message in one commit, together with rows that a closure writes and messages that
-    /// it sends.
+    /// Completes a durable message in one commit with rows that a closure writes and messages that it sends.
     ///
     /// The writes take effect exactly once, however often the handler is called. If the commit is on disk,
     /// the message is never delivered again. If the commit is not on disk, no part of it takes effect.

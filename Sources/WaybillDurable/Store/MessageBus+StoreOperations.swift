@@ -3,8 +3,7 @@ public import Waybill
 public import WaybillRouting
 
 extension MessageBus {
-    /// Registers routes for operators, who can read a store, and retry and drop its dead letters while the
-    /// program runs.
+    /// Registers and returns routes by which operators read a store, and retry and drop its dead letters.
     ///
     /// ```swift
     /// try bus.registerOperations(of: store, at: "app://store")
@@ -32,9 +31,7 @@ extension MessageBus {
     /// The bus retains the store while the routes are registered. If a bus has two stores, the stores need
     /// different URLs. This method can be called from any thread, before or after `attach(_:)`.
     ///
-    /// - Returns: The registrations of the routes.
-    /// - Throws: `invalidPattern`, `conflict` or `shutDown`. After an error, none of the routes is
-    ///   registered.
+    /// - Throws: `invalidPattern`, `conflict` or `shutDown`. After an error, none of the routes is registered.
     @discardableResult
     public func registerOperations(
         of store: DurableStore,
