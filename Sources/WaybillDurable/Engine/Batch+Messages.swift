@@ -43,18 +43,8 @@ extension Batch {
             message.order,
             message.details
         )
-        if let key = message.key {
-            let lifetime = message.keyLifetime ?? self.settings.configuration.keyLifetime
-            try self.database.run(
-                "INSERT OR REPLACE INTO waybill_keys (key, id, expires) VALUES (?,?,?)",
-                key,
-                id,
-                StoreClock.adding(lifetime, to: self.now)
-            )
-            try self.dropKeys(limit: 2)
-        }
-        // The program may catch an error of the statements above, and commit the rest of its transaction, so
-        // change the lane after them.
+        // The program may catch an error of a statement, and commit the rest of its transaction, so change the
+        // lane if and only if the message has been inserted.
         if state == .waiting { self.state.lanes.wait(in: lane, until: due) }
         if state == .underway {
             self.state.lanes.takeSlot(in: lane)
@@ -70,6 +60,16 @@ extension Batch {
                     sent: self.now
                 )
             )
+        }
+        if let key = message.key {
+            let lifetime = message.keyLifetime ?? self.settings.configuration.keyLifetime
+            try self.database.run(
+                "INSERT OR REPLACE INTO waybill_keys (key, id, expires) VALUES (?,?,?)",
+                key,
+                id,
+                StoreClock.adding(lifetime, to: self.now)
+            )
+            try self.dropKeys(limit: 2)
         }
         return DurableReceipt(id: id, isDuplicate: false)
     }
