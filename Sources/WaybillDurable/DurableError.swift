@@ -55,7 +55,7 @@ public struct DurableError: Error, CustomStringConvertible {
         public static let stopped = Self(storage: .stopped)
         /// The store is closed.
         public static let closed = Self(storage: .closed)
-        /// An SQL statement has a syntax error, is not allowed, or has another number of parameters than values.
+        /// An SQL statement has a syntax error, is not allowed, or needs another number of values.
         public static let invalidStatement = Self(storage: .invalidStatement)
         /// An SQL statement failed, for example because of a constraint.
         public static let statementFailed = Self(storage: .statementFailed)

@@ -43,8 +43,8 @@ extension Batch {
             message.order,
             message.details
         )
-        // The program may catch an error of a statement, and commit the rest of its transaction, so change the
-        // lane if and only if the message has been inserted.
+        // The program may catch an error of a statement, and commit the rest of its transaction, so change
+        // the lane if and only if the message has been inserted.
         if state == .waiting { self.state.lanes.wait(in: lane, until: due) }
         if state == .underway {
             self.state.lanes.takeSlot(in: lane)
@@ -180,8 +180,8 @@ extension Batch {
         self.errors.append(("a durable message is now a dead letter", metadata))
     }
 
-    /// Deletes a message if its attempt is still underway, makes the next message with its order key ready, and
-    /// returns whether the attempt was underway.
+    /// Deletes a message if its attempt is still underway, makes the next message with its order key ready,
+    /// and returns whether the attempt was underway.
     private func delete(_ message: BegunMessage) throws(DurableError) -> Bool {
         let delete = try self.database.statement(
             "DELETE FROM waybill_messages WHERE id = ? AND state = 1 AND attempts = ?"

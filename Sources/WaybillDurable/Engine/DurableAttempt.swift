@@ -130,7 +130,7 @@ final class DurableAttempt: MessageSource {
 
     var hasEnded: Bool { self.state.withLock { $0.isHandled != nil } }
 
-    /// Records that a transaction has completed the message, and whether it has sent the value of `sendReturn`.
+    /// Records that a transaction has completed the message, and whether it sent the value of `sendReturn`.
     func noteCompletion(to url: String?, sendingReturned hasSent: Bool) {
         let isDropped = self.state.withLock { state in
             state.isCompleted = true

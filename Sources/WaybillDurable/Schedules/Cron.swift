@@ -116,8 +116,8 @@ struct CronCalendar {
     func next(of expression: CronExpression, after time: Int) -> Int? {
         let local = time + self.offset(time)
         let firstDay = Int((Double(local) / Double(Self.secondsPerDay)).rounded(.down))
-        // Begin with the previous day: if the offset has changed, a time of that day is possibly later. A leap
-        // day on a given weekday occurs at least once in 40 years.
+        // Begin with the previous day: if the offset has changed, a time of that day is possibly later. A
+        // leap day on a given weekday occurs at least once in 40 years.
         for day in firstDay - 1...firstDay + 40 * 366
         where expression.matches(CivilDate(daysSince1970: day)) {
             for hour in expression.hours.sorted() {

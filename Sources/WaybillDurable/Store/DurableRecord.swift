@@ -89,8 +89,9 @@ public struct DurableRecord: Sendable, Codable {
 extension DurableStore {
     /// Returns messages in the file, in the order in which they were sent.
     ///
-    /// A state, a pattern of URLs and the number of a message restrict the result. It begins after the message
-    /// `previous`, and has at most `limit` messages, or fewer if their JSON would have more than 64 MiB.
+    /// A state, a pattern of URLs and the number of a message restrict the result. It begins after the
+    /// message `previous`, and has at most `limit` messages, or fewer if their JSON would have more than
+    /// 64 MiB.
     ///
     /// - Throws: `invalidPattern`; ``DurableError``.
     public func messages(

@@ -49,7 +49,7 @@ extension DurableStore {
         }
     }
 
-    /// Deletes dead letters, with the parameters and errors of ``retry(matching:id:)``, and returns their number.
+    /// Deletes dead letters and returns their number; see ``retry(matching:id:)`` for parameters and errors.
     @discardableResult
     public func drop(matching pattern: String? = nil, id: Int? = nil) async throws -> Int {
         try await self.forEachDeadLetter(matching: pattern, id: id) { _, _, _ in }

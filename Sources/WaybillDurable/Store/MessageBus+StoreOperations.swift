@@ -20,9 +20,9 @@ extension MessageBus {
     /// | `app://store/drop` | `matching`, `id` | number of messages |
     ///
     /// Each route calls the method of ``DurableStore`` with the route's name, and has the parameters of that
-    /// method. `limit` is 100 unless the message sets it, and at most 1,000. The JSON of `messages` has at most
-    /// 4 MiB; if one message is larger, its `details` contain only the size of its values. If the store fails,
-    /// the route fails with `refused` and the error message of the store.
+    /// method. `limit` is 100 unless the message sets it, and at most 1,000. The JSON of `messages` has at
+    /// most 4 MiB; if one message is larger, its `details` contain only the size of its values. If the store
+    /// fails, the route fails with `refused` and the error message of the store.
     ///
     /// A record contains the values of its message, so expose the routes only to operators. To let operators
     /// read the store without changing it, expose only `app://store/statistics`, `app://store/messages` and
@@ -31,7 +31,7 @@ extension MessageBus {
     /// The bus retains the store while the routes are registered. If a bus has two stores, the stores need
     /// different URLs. This method can be called from any thread, before or after `attach(_:)`.
     ///
-    /// - Throws: `invalidPattern`, `conflict` or `shutDown`. After an error, none of the routes is registered.
+    /// - Throws: `invalidPattern`, `conflict` or `shutDown`; after an error, no route is registered.
     @discardableResult
     public func registerOperations(
         of store: DurableStore,
