@@ -30,15 +30,19 @@ struct GatewayRequestTests {
         }
     }
 
-    @Test func `a gateway with an impossible port fails with invalidURL`() async throws {
-        let connector = GatewayConnector("http://127.0.0.1:80800/bus")
+    /// Returns the errors of a call, of `fingerprint()` and of a subscription.
+    private func errors(of connector: GatewayConnector) async throws -> [RoutingError?] {
         try self.bus.connect("app", to: connector)
         let call = await #expect(throws: RoutingError.self) { try await self.bus.route("app://x") }
         let fingerprint = await #expect(throws: RoutingError.self) { try await connector.fingerprint() }
         let subscription = await #expect(throws: RoutingError.self) {
             for try await _ in connector.subscription(to: "app://x") {}
         }
-        for error in [call, fingerprint, subscription] {
+        return [call, fingerprint, subscription]
+    }
+
+    @Test func `a gateway with an impossible port fails with invalidURL`() async throws {
+        for error in try await self.errors(of: GatewayConnector("http://127.0.0.1:80800/bus")) {
             #expect(error?.code == .invalidURL)
             #expect(error?.message == "80800 is not a port: ports are numbers from 0 to 65535")
         }
@@ -53,14 +57,7 @@ struct GatewayRequestTests {
         answer: String
     ) async throws {
         try await WebServer.run { server in
-            let connector = GatewayConnector(server.url("/bus/\(path)"))
-            try self.bus.connect("app", to: connector)
-            let call = await #expect(throws: RoutingError.self) { try await self.bus.route("app://x") }
-            let fingerprint = await #expect(throws: RoutingError.self) { try await connector.fingerprint() }
-            let subscription = await #expect(throws: RoutingError.self) {
-                for try await _ in connector.subscription(to: "app://x") {}
-            }
-            for error in [call, fingerprint, subscription] {
+            for error in try await self.errors(of: GatewayConnector(server.url("/bus/\(path)"))) {
                 #expect(error?.code == .refused)
                 #expect(error?.message.contains("answers with status \(answer) instead of") == true)
             }
