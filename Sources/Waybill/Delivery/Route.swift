@@ -61,7 +61,8 @@ extension MessageBus {
 
     /// Routes a URL with parameters, headers or a deadline, and waits for the value of the reply.
     ///
-    /// The parameters are those of ``route(_:parameters:headers:deadline:timeout:)`` and ``route(_:as:)``.
+    /// The parameters are described at ``route(_:parameters:headers:deadline:timeout:)`` and
+    /// ``route(_:as:)``.
     @inlinable
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: String,
@@ -95,7 +96,7 @@ extension MessageBus {
     /// }
     /// ```
     ///
-    /// `failure` is the type of the declared errors. The other parameters are those of
+    /// `failure` is the type of the declared errors. The method also has the parameters of
     /// ``route(_:parameters:headers:deadline:timeout:as:)``. Any other failure is a `RoutingError`.
     public nonisolated(nonsending) func route<Value: Sendable, Failure: ModuleError>(
         _ url: String,

@@ -88,7 +88,7 @@ extension MessageBus {
     /// waits while the mailbox is full, whereas messages of ``send(_:parameters:headers:)`` fail. With other
     /// mailboxes this method does not wait for a slot.
     ///
-    /// The parameters are those of ``route(_:parameters:headers:deadline:timeout:)``. The deadline also
+    /// This method has the parameters of ``route(_:parameters:headers:deadline:timeout:)``. The deadline also
     /// applies to the handler, which is then not started or is cancelled.
     ///
     /// - Throws: The reason why the message did not reach a mailbox: `noRoute`, `mailboxFull`,

@@ -94,7 +94,7 @@ extension MessageBus {
     /// warning. A publication does not have a single reply, so the fragment of the URL is not a return URL.
     /// The subscribers may read the fragment.
     ///
-    /// The parameters are those of ``route(_:parameters:headers:deadline:timeout:)``. The deadline also
+    /// This method has the parameters of ``route(_:parameters:headers:deadline:timeout:)``. The deadline also
     /// cancels the subscribers that have not finished.
     ///
     /// - Returns: The number of subscribers that accepted the message.

@@ -25,7 +25,7 @@ extension RecordedRouter {
         let calls = Journal<(pattern: String, message: Message)>()
         for pattern in patterns {
             // A conflict is ignored, so the first of two patterns of the same shape stays. With the
-            // conventions `.zikRouter` there is no conflict: the second pattern replaces the first.
+            // conventions `.zikRouter`, the two patterns do not conflict, and the second replaces the first.
             _ = try? bus.register(pattern) { calls.add((pattern, $0)) }
         }
         let error = await failure { try await bus.route(recorded.url, parameters: recorded.parameters) }
