@@ -9,7 +9,7 @@ extension MessageBus {
     public nonisolated(nonsending) func route<Value: Sendable>(
         _ url: TypedURL<Value>
     ) async throws(RoutingError) -> Value {
-        if url.draft.rest == nil { return try await self.route(url.text(), as: Value.self) }
+        if url.isText { return try await self.route(url.text(), as: Value.self) }
         return try await self.route(url.text(), parameters: url.parameters, as: Value.self)
     }
 

@@ -28,6 +28,11 @@ public struct TypedURL<Value>: Sendable {
     @inlinable
     public init(url: String) { self.draft = URLDraft(url: url) }
 
+    /// Whether all values are already in the text.
+    ///
+    /// A caller in another module that read the property of the draft would copy the draft.
+    @usableFromInline package var isText: Bool { self.draft.rest == nil }
+
     /// The values that have no text and are passed with the call.
     public var parameters: [String: any Sendable] { self.draft.parameters }
 

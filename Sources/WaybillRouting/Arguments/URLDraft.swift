@@ -10,7 +10,7 @@ package struct URLDraft: Sendable {
     /// The bytes of the URL before its fragment, with the parameters that have been added so far.
     private var bytes: [UInt8]
     /// The bytes of the fragment, with its `#`.
-    private var fragment: [UInt8] = []
+    private let fragment: [UInt8]
     private var hasQuery: Bool
     /// Whether a value has an empty name, under which no handler could read the value.
     private var hasUnnamed = false
@@ -47,14 +47,21 @@ package struct URLDraft: Sendable {
     private init(_ pattern: String, isURL: Bool) {
         self.pattern = pattern
         self.isURL = isURL
-        self.bytes = []
-        self.bytes.reserveCapacity(pattern.utf8.count + 32)
-        self.bytes.append(contentsOf: pattern.utf8)
-        if let mark = self.bytes.firstIndex(of: UInt8(ascii: "#")) {
-            self.fragment = Array(self.bytes[mark...])
-            self.bytes.removeSubrange(mark...)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(pattern.utf8.count + 32)
+        bytes.append(contentsOf: pattern.utf8)
+        var (fragment, hasQuery): ([UInt8], Bool) = ([], false)
+        for index in bytes.indices {
+            if bytes[index] == UInt8(ascii: "?") { hasQuery = true }
+            if bytes[index] == UInt8(ascii: "#") {
+                fragment = Array(bytes[index...])
+                bytes.removeSubrange(index...)
+                break
+            }
         }
-        self.hasQuery = self.bytes.contains(UInt8(ascii: "?"))
+        self.bytes = bytes
+        self.fragment = fragment
+        self.hasQuery = hasQuery
     }
 
     @usableFromInline
