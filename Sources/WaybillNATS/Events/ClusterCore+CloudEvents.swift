@@ -38,11 +38,11 @@ extension ClusterCore {
 
     private func handleEvent(_ request: ExternalRequest, mode: EventMode, message: TransportMessage) {
         let isPublication = self.subjects.isPublication(message.subject)
-        let sender = message.reply.flatMap { self.subjects.request(in: $0) }
+        let sender = message.reply.flatMap { self.subjects.request(ofInbox: $0) }
         guard !isPublication || self.isNew(sender) else {
             return self.note { $0.unknown += 1 }
         }
-        let senders: RequestBudget.Senders = self.isNode(sender?.node) ? .nodes : .clients
+        let senders: RequestBudget.Senders = self.isMember(sender?.node) ? .nodes : .clients
         let size = message.size
         guard self.budget.hasRoom(forRequests: 1, size: size, of: senders) else {
             let error = self.budget.overflow(of: senders, request.url)

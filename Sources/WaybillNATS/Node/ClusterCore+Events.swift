@@ -74,7 +74,8 @@ extension ClusterCore {
         }
         if case .malformed = frame {
             self.note { $0.malformed += 1 }
-        } else if self.subjects.request(in: message.subject) != nil {
+        } else if self.subjects.request(ofInbox: message.subject) != nil {
+            // Other nodes answer the requests of this node at its inboxes.
             let node = message.reply.flatMap { self.subjects.node(in: $0) }
             for answer in frame.messages { self.receiveAnswer(answer, from: node) }
         } else {
@@ -84,7 +85,7 @@ extension ClusterCore {
     }
 
     /// Returns whether a node ID, which a reply subject contains, belongs to a node of the cluster.
-    func isNode(_ id: NodeID?) -> Bool {
+    func isMember(_ id: NodeID?) -> Bool {
         id.map { id in self.state.withLock { $0.members[id] != nil || $0.leaving[id] != nil } } ?? false
     }
 
@@ -111,7 +112,7 @@ extension ClusterCore {
 
     /// Handles the report that no subscriber received a message, or that the message could not be sent.
     private func noteUndelivered(_ reply: String, _ reason: TransportEvent.Undelivered) {
-        if let (_, id) = self.subjects.request(in: reply) {
+        if let (_, id) = self.subjects.request(ofInbox: reply) {
             switch reason {
             case .noSubscriber:
                 // The node that had claimed the request is no longer connected. Another node must not handle
@@ -213,7 +214,7 @@ extension ClusterCore {
                 self.tell(node, OutgoingCall.notification(.cancelRequest, id: id, answer: nil), about: id)
             }
             // The value that a node sends for a return URL is logged, because it is lost.
-            if !self.pending.contains(id), self.isNode(node) { self.take(message) }
+            if !self.pending.contains(id), self.isMember(node) { self.take(message) }
             return
         }
         if let node, self.requests[id]?.node == nil { self.requests[id]?.node = node }
@@ -242,15 +243,15 @@ extension ClusterCore {
     private func receiveRequests(_ frame: RPCFrame, in message: TransportMessage) {
         let endpoint = self.subjects.isCall(message.subject) ? message.subject : nil
         if endpoint != nil { self.note { $0.received += 1 } }
-        let sender = message.reply.flatMap { self.subjects.request(in: $0)?.node }
+        let sender = message.reply.flatMap { self.subjects.request(ofInbox: $0)?.node }
         let peer = sender.map { .node($0) } ?? Peer.client(ExactText(message.reply ?? ""))
-        let isNode = self.isNode(sender)
+        let isMember = self.isMember(sender)
         // A publication is not charged to the budget. All clients together have one limit on their
         // publications, which must arrive on the subjects for publications.
-        if !isNode, frame.messages.contains(where: \.isPublication) {
+        if !isMember, frame.messages.contains(where: \.isPublication) {
             return self.note { $0.malformed += 1 }
         }
-        let senders: RequestBudget.Senders = isNode ? .nodes : .clients
+        let senders: RequestBudget.Senders = isMember ? .nodes : .clients
         let (count, size) = (frame.messages.count, message.size)
         // Accept the answer to a progress reply and a cancellation in any case, because they help requests to
         // end.
@@ -266,13 +267,13 @@ extension ClusterCore {
         let session = self.session(with: peer)
         session.assumeOnLoop { $0.receive(frame, recording: makeRecord) }
         // A client could invent any number of node IDs, so do not keep an idle session for a client.
-        if !isNode { self.endIfIdle(session, peer) }
+        if !isMember { self.endIfIdle(session, peer) }
     }
 
     /// Rejects requests that exceed a limit.
     private func refuse(_ frame: RPCFrame, of senders: RequestBudget.Senders, _ reply: String?) {
         let failure = RPCFailure(wholly: self.budget.overflow(of: senders))
-        if senders == .nodes, let node = reply.flatMap({ self.subjects.request(in: $0)?.node }) {
+        if senders == .nodes, let node = reply.flatMap({ self.subjects.request(ofInbox: $0)?.node }) {
             let inbox = self.subjects.inbox(node, 0)
             for case .request(let id, _, _) in frame.messages.map(\.content) {
                 let answer = RPCSession.answer(to: id, failure)
@@ -294,7 +295,7 @@ extension ClusterCore {
     /// Returns the session with a node or a client, and creates it for the first request.
     private func session(with key: Peer) -> RPCSession {
         if let session = self.sessions[key] { return session }
-        let isMember = if case .node(let id) = key { self.isNode(id) } else { false }
+        let isMember = if case .node(let id) = key { self.isMember(id) } else { false }
         let configuration = self.configuration
         var limits = RPCServer.Limits()
         limits.requestsInFlight = configuration.requestsPerNode
@@ -310,7 +311,7 @@ extension ClusterCore {
         // subscribe to NATS subjects instead, and nodes do not subscribe.
         limits.subscriptions = 0
         limits.requestsPerSecond = .max
-        let (peer, subject, isNode) =
+        let (peer, subject, hasNodeID) =
             switch key {
             case .node(let id): (self.name(of: id), self.subjects.inbox(id, 0), true)
             case .client(let reply): (reply.text, reply.text, false)
@@ -324,7 +325,7 @@ extension ClusterCore {
         let session = RPCSession(
             self.bus,
             node: MessageOrigin(transport: "nats", peer: peer),
-            tellsTypes: isNode,
+            tellsTypes: hasNodeID,
             isOfMember: isMember,
             limits: limits,
             logger: self.configuration.logger,
@@ -334,7 +335,7 @@ extension ClusterCore {
                 peer: peer,
                 to: subject,
                 replyingTo: reply,
-                isNode: isNode,
+                isNode: hasNodeID,
                 over: transport,
                 onAnswer: isMember ? nil : onAnswer
             )
@@ -372,13 +373,13 @@ extension ClusterCore {
             self.note { $0.malformed += 1 }
             return true
         }
-        let sender = reply.flatMap { self.subjects.request(in: $0) }
+        let sender = reply.flatMap { self.subjects.request(ofInbox: $0) }
         guard self.isNew(sender) else {
             self.note { $0.unknown += publications.count }
             return true
         }
         // All senders that are not nodes share one session, and therefore its limits.
-        let node = sender.flatMap { self.isNode($0.node) ? $0.node : nil }
+        let node = sender.flatMap { self.isMember($0.node) ? $0.node : nil }
         self.publications = (publications, node.map { .node($0) } ?? .client(ExactText("")))
         return self.receiveRemainder()
     }

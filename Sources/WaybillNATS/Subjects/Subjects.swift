@@ -70,7 +70,7 @@ struct Subjects: Sendable {
     func inboxes(_ id: NodeID) -> String { self.inboxPrefix(of: id) + "*" }
 
     /// Returns the node and the request number in a subject that ``inbox(_:_:)`` has created.
-    func request(in subject: String) -> (node: NodeID, number: Int)? {
+    func request(ofInbox subject: String) -> (node: NodeID, number: Int)? {
         guard subject.begins(with: self.inboxPrefix) else { return nil }
         let bytes = subject.utf8.span.extracting(droppingFirst: self.inboxPrefix.utf8.count)
         let length = NodeID.length(in: bytes)

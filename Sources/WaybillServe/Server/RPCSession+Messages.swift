@@ -34,6 +34,9 @@ extension RPCSession {
         return nil
     }
 
+    /// Handles one message of a frame.
+    ///
+    /// The calls of ``connection`` apply to peers of a server. They do nothing for a peer in a cluster.
     func handle(
         _ message: RPCMessage,
         batch: Int?,
@@ -84,7 +87,8 @@ extension RPCSession {
         }
     }
 
-    /// Answers a message with a failure, and disconnects a peer that has not sent its token.
+    /// Answers a message that was not admitted with a failure, and disconnects a peer that has not sent its
+    /// token.
     private func reject(_ id: RPCID, _ failure: RPCFailure, batch: Int?) {
         let answer = Self.answer(to: id, failure)
         if let text = self.requests.add(answer, to: batch) { self.send(text, to: id) }
@@ -166,6 +170,7 @@ extension RPCSession {
         guard let number else {
             return self.begin(nil, ExternalWork { record?.end(failure: nil) }, start)
         }
+        // The closure only retains the record until the work has ended.
         self.begin(number, ExternalWork { [record = self.requests.record(of: number)] in _ = record }, start)
     }
 
@@ -270,7 +275,7 @@ extension RPCSession {
         self.settle(number, with: writer.bytes, failure: nil)
     }
 
-    /// Answers a request with a failure.
+    /// Answers an admitted request with a failure.
     func fail(_ number: ServedRequests.Number, with failure: RPCFailure) {
         guard let id = self.requests.id(of: number) else { return }
         let answer = Self.answer(to: id, failure)

@@ -42,7 +42,7 @@ private struct PlayedNode {
 
     /// The number of the latest request.
     func request() throws -> (node: NodeID, number: Int) {
-        try #require(self.heard.entries.last?.reply.flatMap { self.subjects.request(in: $0) })
+        try #require(self.heard.entries.last?.reply.flatMap { self.subjects.request(ofInbox: $0) })
     }
 
     /// Returns a message of the node about a request.

@@ -87,7 +87,7 @@ struct SubjectsTests {
 
     @Test func `an inbox subject contains its node and its request, and other subjects do not`() throws {
         let node = NodeID.random()
-        let found = try #require(self.subjects.request(in: self.subjects.inbox(node, 42)))
+        let found = try #require(self.subjects.request(ofInbox: self.subjects.inbox(node, 42)))
         #expect(found == (node, 42))
         #expect(self.subjects.node(in: self.subjects.node(node)) == node)
         for subject in [
@@ -97,7 +97,7 @@ struct SubjectsTests {
             "waybill.shop.inbox.\(node).99999999999999999999",
             "waybill.shop.inbox.\(String(repeating: "a", count: 33)).1",
         ] {
-            #expect(self.subjects.request(in: subject) == nil)
+            #expect(self.subjects.request(ofInbox: subject) == nil)
         }
     }
 
