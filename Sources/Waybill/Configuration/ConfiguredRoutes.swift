@@ -58,7 +58,7 @@ extension BusCore {
     /// Returns a handler that fails every message, for a route whose target is not registered.
     private func unbound(_ entry: RouteConfiguration.Entry) -> Handler {
         let fail: @Sendable (Message) throws -> Void = { _ in throw RoutingError.unbound(entry) }
-        return Handler(immediate: fail, core: self)
+        return Handler(synchronous: fail, core: self)
     }
 }
 

@@ -77,13 +77,13 @@ extension LoopShard {
     /// Returns the current subscribers of a URL, and the address of a URL that has no subscribers.
     ///
     /// Returns nil when a lookup under the lock costs less than a copy of the subscribers.
-    func matched(of url: String) throws(RoutingError) -> (MatchedSubscribers, Address?)? {
+    func subscribers(matching url: String) throws(RoutingError) -> (MatchedSubscribers, Address?)? {
         guard let snapshot = self.subscribers.current else { return nil }
         let latest = self.latestTopic.load()
         if latest.generation == snapshot.generation, latest.url.hasSameBytes(as: url) {
             return (latest.matched, latest.address)
         }
-        let matched = try snapshot.table.matched(of: url)
+        let matched = try snapshot.table.subscribers(matching: url)
         let address = matched.isEmpty ? try self.registry.address(of: url) : nil
         let topic = LatestTopic(url: url, matched: matched, address: address, generation: snapshot.generation)
         self.latestTopic.store(topic)

@@ -87,7 +87,7 @@ extension BusCore {
 
     /// Returns the reason to reject a request, or nil to deliver it.
     @inline(__always)
-    func rejection(of request: borrowing Request, by access: PeerAccess? = nil) -> RoutingError? {
+    func admissionError(of request: borrowing Request, by access: PeerAccess? = nil) -> RoutingError? {
         let phase = self.phase.load(ordering: .relaxed)
         // A peer can send any hop count, so only local code can prove that a handler sent the request.
         let isOfHandler = request.hops > 0 && access == nil
@@ -99,11 +99,11 @@ extension BusCore {
             return .deadlineExceeded(url: request.url)
         }
         guard let access else { return nil }
-        return self.rejection(of: request.url, by: access)
+        return self.accessError(at: request.url, by: access)
     }
 
     @inline(never)
-    private func rejection(of url: String, by access: PeerAccess) -> RoutingError? {
+    private func accessError(at url: String, by access: PeerAccess) -> RoutingError? {
         guard CombiningMarks.areFew(in: url) else { return .combiningMarks(url) }
         do throws(RoutingError) {
             let operations = try self.exposures(to: access.audience).operations(at: url)

@@ -42,16 +42,16 @@ extension BusCore {
     /// far as possible without suspending.
     ///
     /// `call` calls a handler that cannot suspend, as in ``Handler/invoke(_:_:)``.
-    @inline(never)  // If this function were inlined, each caller would retain the parameters.
+    @inline(never)  // A call borrows the parameters. Inlined code would retain and release them.
     func deliver(
         _ request: borrowing Request,
         on shard: BorrowedShard?,
         _ call: (Handler, Message) throws -> (any Sendable)?
     ) -> Delivery {
-        let ticket = self.open(on: shard)
+        let ticket = self.openTicket(on: shard)
 
         // Admit: reject a request that the bus must not deliver.
-        if let error = self.rejection(of: request) {
+        if let error = self.admissionError(of: request) {
             return .ended(self.fail(ticket, of: request, with: error, on: shard))
         }
 
@@ -82,14 +82,15 @@ extension BusCore {
             )
         case .missing(let error): return .ended(self.fail(ticket, of: request, with: error, on: shard))
         case .instances:
+            // `resolve` has already chosen one of the instances.
             preconditionFailure("internal error: no instance was chosen for a route of several instances")
         }
     }
 
     /// Takes an awaited message through the last three steps: place, invoke, settle.
     ///
-    /// The function is separate and not inlined, because a function that is not inlined does not need to
-    /// retain its parameters.
+    /// The function is separate and not inlined, because a call borrows the parameters, and inlined code
+    /// would retain and release them.
     @inline(never)
     private func placeAndInvoke(
         _ request: borrowing Request,
@@ -101,10 +102,16 @@ extension BusCore {
     ) -> Delivery {
         let message = request.message(id: ticket.id, parameters: parameters, on: self)
 
-        // Place: decide whether the handler is called now or the message waits.
-        let isImmediate = handler.isImmediate
-        let place = handler.mailbox.place(ticket.id, isImmediate: isImmediate)
-        guard case .inPlace = place, isImmediate, !handler.isGone else {
+        // The handler may have been unregistered after the step "resolve" found it.
+        if handler.isGone {
+            let error = handler.reason(request.url).at(handler)
+            return .ended(self.fail(ticket, of: message, with: error, at: handler, on: shard))
+        }
+
+        // Place: decide whether the handler begins now or the message waits.
+        let isSynchronous = handler.isSynchronous
+        let place = handler.mailbox.place(ticket.id, isSynchronous: isSynchronous)
+        guard case .now = place, isSynchronous else {
             return self.deliverInTask(message, ticket: ticket, at: handler, place: place)
         }
 
@@ -126,7 +133,7 @@ extension BusCore {
         at handler: Handler,
         place: Mailbox.Place
     ) -> Delivery {
-        if case .queue(let takesSlot) = place, handler.isImmediate, !message.hasDeadline {
+        if case .queue(let takesSlot) = place, handler.isSynchronous, !message.hasDeadline {
             // The message has no deadline, and the handler cannot suspend. The handler can therefore run in
             // the caller's task. Until the handler begins, the bus can still resume the caller with a
             // failure.
@@ -135,49 +142,6 @@ extension BusCore {
         let exchange = Exchange(for: message, ticket: ticket, at: handler, to: .caller, core: self)
         exchange.startOrEnqueueTask(of: message.answered(by: exchange), at: handler, place: place)
         return .ownTask(exchange)
-    }
-
-    /// Delivers a message through middlewares.
-    ///
-    /// The middlewares run in the caller's task if the handler cannot suspend, its mailbox is not serial, and
-    /// the message has no deadline. Otherwise the middlewares run in a new task, so that the caller can
-    /// resume before the middlewares have finished.
-    @inline(never)
-    private func intercept(
-        _ request: Request,
-        ticket: consuming MessageTicket,
-        target: Target,
-        parameters: consuming Parameters,
-        by chain: MiddlewareChain,
-        on shard: BorrowedShard?
-    ) -> Delivery {
-        // Middlewares do not receive invalid URLs.
-        if case .missing(let error) = target, error.code != .noRoute {
-            return .ended(self.fail(ticket, of: request, with: error, on: shard))
-        }
-        let request = chain.isObserved ? request.noting(.request, on: self) : request
-        var message = request.message(id: ticket.id, parameters: parameters, on: self)
-        message.keepHeaders()
-        let isImmediate = target.handler.map { $0.isImmediate && !$0.mailbox.isSerial } ?? true
-        guard isImmediate, !message.hasDeadline else {
-            return .ownTask(self.intercept(message, ticket: ticket, target: target, by: chain, to: .caller))
-        }
-        return .intercepted(Interception(message, ticket: ticket, by: chain, to: target, on: self))
-    }
-
-    /// Delivers a message through middlewares in a new task.
-    func intercept(
-        _ message: Message,
-        ticket: consuming MessageTicket,
-        target: Target,
-        by chain: MiddlewareChain,
-        to recipient: Recipient
-    ) -> Exchange {
-        let exchange = Exchange(for: message, ticket: ticket, at: target.handler, to: recipient, core: self)
-        let message = recipient.isPublication ? message : message.answered(by: exchange)
-        let interception = Interception(message, by: chain, to: target, on: self, deadline: message.expiry)
-        exchange.startTask(for: TaskWork(code: .middlewares(interception), message: message))
-        return exchange
     }
 }
 
@@ -225,7 +189,7 @@ extension BusCore {
             // Yield once only: a second yield would let later messages overtake this one.
             await EventLoop.yieldIfDue()
             // The exposed URLs and the routes may have changed since the bus last checked the peer's access.
-            if let access, let error = self.rejection(of: request, by: access) {
+            if let access, let error = self.admissionError(of: request, by: access) {
                 return self.fail(request, error, for: .peer(awaits: true))
             }
             let request = access == nil ? request : self.keepingPath(request)
@@ -251,7 +215,7 @@ extension BusCore {
             of: message,
             for: .caller,
             at: handler,
-            isInFlight: handler != nil,
+            hasBegun: handler != nil,
             on: self.currentShard
         )
         return DeliveryResult(id: message.id, outcome: outcome, returnPath: message.returnPath)

@@ -68,6 +68,7 @@ extension Exchange {
             self.bind(task: task)
             self.watchForEarlyEnd(of: work)
         } else if self.watchForEarlyEnd(of: work) {
+            // A middleware may run for long before it suspends, so the events are registered first.
             self.bind(task: self.makeTask(for: work))
         }
     }
@@ -75,8 +76,10 @@ extension Exchange {
     /// Registers the exchange and starts the deadline's timer, or returns false when the exchange has ended.
     @discardableResult
     private func watchForEarlyEnd(of work: TaskWork) -> Bool {
+        // A handler that shuts the bus down is unregistered while it runs, but may finish.
         if let handler = work.handler, !self.attach(to: handler), !self.core.isExempt(self) {
-            // If the task of a message has started, the task ends the turn itself.
+            // An intercepted message has no task yet, so end its turn here. Any other task has already
+            // started, and ends the turn itself.
             if work.endsTurn, work.interception != nil { handler.mailbox.endTurn() }
             self.finish(.failed(handler.reason(self.url)))
             return false
@@ -129,6 +132,8 @@ extension Exchange {
             case .handler(let handler): handler.isolation
             case .middlewares(let interception): interception.isolation(on: shard)
             }
+        // Only an intercepted message of a thread that runs no loop of the bus starts its task on another
+        // thread.
         guard actor.eventLoop.isInEventLoop else {
             return Task.immediate { await self.perform(work, isolation: actor) }
         }

@@ -76,6 +76,7 @@ final class Exchange: Sendable {
             if let handler, outcome.isReply { self.core.countLateReply(at: handler) }
             return
         }
+        // The outcome is decided, but a reader receives it only from `close`, after it has been counted.
         let outcome = outcome.at(ending.handler)
         let suspension = ending.suspension
         let shard = self.core.currentShard
@@ -88,7 +89,7 @@ final class Exchange: Sendable {
                 of: ending.message,
                 for: self.recipient,
                 at: ending.handler,
-                isInFlight: suspension?.isAttached == true,
+                hasBegun: suspension?.isAttached == true,
                 on: shard
             )
         }

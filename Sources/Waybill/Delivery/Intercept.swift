@@ -14,6 +14,49 @@ extension BusCore {
         if let snapshot = shard?.currentSnapshot { snapshot.value.chain } else { self.registry.chain }
     }
 
+    /// Delivers a message through middlewares.
+    ///
+    /// The middlewares run in the caller's task if the handler cannot suspend, its mailbox is not serial, and
+    /// the message has no deadline. Otherwise the middlewares run in a new task, so that the caller can
+    /// resume before the middlewares have finished.
+    @inline(never)
+    func intercept(
+        _ request: Request,
+        ticket: consuming MessageTicket,
+        target: Target,
+        parameters: consuming Parameters,
+        by chain: MiddlewareChain,
+        on shard: BorrowedShard?
+    ) -> Delivery {
+        // Middlewares do not receive invalid URLs.
+        if case .missing(let error) = target, error.code != .noRoute {
+            return .ended(self.fail(ticket, of: request, with: error, on: shard))
+        }
+        let request = chain.isObserved ? request.noting(.request, on: self) : request
+        var message = request.message(id: ticket.id, parameters: parameters, on: self)
+        message.keepHeaders()
+        let endsQuickly = target.handler.map { $0.isSynchronous && !$0.mailbox.isSerial } ?? true
+        guard endsQuickly, !message.hasDeadline else {
+            return .ownTask(self.intercept(message, ticket: ticket, target: target, by: chain, to: .caller))
+        }
+        return .intercepted(Interception(message, ticket: ticket, by: chain, to: target, on: self))
+    }
+
+    /// Delivers a message through middlewares in a new task.
+    func intercept(
+        _ message: Message,
+        ticket: consuming MessageTicket,
+        target: Target,
+        by chain: MiddlewareChain,
+        to recipient: Recipient
+    ) -> Exchange {
+        let exchange = Exchange(for: message, ticket: ticket, at: target.handler, to: recipient, core: self)
+        let message = recipient.isPublication ? message : message.answered(by: exchange)
+        let interception = Interception(message, by: chain, to: target, on: self, deadline: message.expiry)
+        exchange.startTask(for: TaskWork(code: .middlewares(interception), message: message))
+        return exchange
+    }
+
     /// Adds a middleware; `scope` is a table with the pattern of the intercepted URLs, or nil for all URLs.
     func addMiddleware(
         _ middleware: MiddlewareLink,
@@ -142,7 +185,7 @@ extension Interception {
     /// Calls the handler without suspending, or returns nil when ``callHandler(_:)`` must handle the message.
     @inline(__always)
     func handleInPlace(_ message: Message) -> Outcome? {
-        guard case .handler(let handler) = self.target, handler.isImmediate, let shard = handler.shard,
+        guard case .handler(let handler) = self.target, handler.isSynchronous, let shard = handler.shard,
             shard.isCurrent, !handler.isGone, !message.hasDeadline,
             self.hasWaited || !handler.mailbox.isOccupied, self.earlier.isEmpty, !self.isLate(message)
         else { return nil }

@@ -53,18 +53,19 @@ extension Handler {
     @inlinable
     @inline(__always)
     func call<Value: Sendable>(_ message: Message, storing value: inout Value?) throws -> (any Sendable)? {
-        guard Value.self != Reply.self, let code = self.immediate, type(of: code) == ImmediateBody<Value>.self
+        guard Value.self != Reply.self, let code = self.synchronous,
+            type(of: code) == SynchronousBody<Value>.self
         else { return try self.callBoxed(message) }
         // The condition above has compared the types. A checked cast would also retain the object, which
         // costs time.
-        let answer = try unsafe unsafeDowncast(code, to: ImmediateBody<Value>.self).call(message)
+        let answer = try unsafe unsafeDowncast(code, to: SynchronousBody<Value>.self).call(message)
         value = answer
         return message.hasReturnURL ? answer : nil
     }
 
     @usableFromInline
     func callBoxed(_ message: Message) throws -> any Sendable {
-        guard let code = self.immediate else {
+        guard let code = self.synchronous else {
             preconditionFailure("internal error: a handler that may suspend was called in place")
         }
         return try code.callBoxed(message)
@@ -90,7 +91,7 @@ extension Handler {
     ///
     /// The caller must settle the message. `hasWaited` states whether it is already the message's turn.
     nonisolated(nonsending) func runInTurn(_ message: Message, hasWaited: Bool = false) async -> Outcome {
-        if self.isImmediate, !hasWaited {
+        if self.isSynchronous, !hasWaited {
             return await QueuedTask(message, for: self, takesSlot: self.mailbox.takesSlot).run()
         }
         return await self.mailbox.runInTurn(message, by: self, hasWaited: hasWaited)
@@ -126,7 +127,7 @@ extension Handler {
 ///
 /// A caller that expects this type calls the body directly, so that the value is neither boxed nor cast.
 @usableFromInline
-final class ImmediateBody<Value: Sendable>: ImmediateCode {
+final class SynchronousBody<Value: Sendable>: SynchronousCode {
     @usableFromInline let body: @Sendable (Message) throws -> Value
 
     @inlinable

@@ -5,7 +5,7 @@ extension Mailbox {
     /// The decision when an awaited message is handled: at once or later.
     enum Place {
         /// The handler begins within the current call.
-        case inPlace
+        case now
         /// The message waits in the queue. `takesSlot` states whether it counts against the mailbox's limit.
         case queue(takesSlot: Bool)
     }
@@ -13,13 +13,18 @@ extension Mailbox {
     /// Decides whether the handler of an awaited message begins at once or the message waits in the queue.
     ///
     /// A handler begins at once when the calling thread runs the loop and no other message precedes this
-    /// message. In a serial mailbox, the call of this method then begins the turn of a handler that may
-    /// suspend, and the caller must call ``endTurn()`` after the turn.
+    /// message. If the mailbox is serial and the handler may suspend, this method then also begins the turn
+    /// of the message, and the caller must call ``endTurn()`` after the turn. A handler that cannot suspend
+    /// needs no turn, because the loop runs nothing else until the handler returns.
     @inline(__always)
-    nonisolated func place(_ id: CorrelationID, isImmediate: Bool) -> Place {
-        if self.isClear, isImmediate || !self.isSerial || self.start(id) { return .inPlace }
+    nonisolated func place(_ id: CorrelationID, isSynchronous: Bool) -> Place {
+        if self.isClear, isSynchronous || !self.isSerial || self.start(id) { return .now }
         return .queue(takesSlot: self.takesSlot)
     }
+
+    /// Whether the calling thread runs the loop, and no other message is waiting or in progress.
+    @inline(__always)
+    nonisolated var isClear: Bool { self.heldLoop.isInEventLoop && !self.isOccupied }
 
     /// Begins the turn of a message in a serial mailbox, unless another message precedes the message.
     @inline(never)

@@ -48,6 +48,7 @@ extension BusCore {
     }
 }
 
+// `Handler` is the generic parameter of the table here, and not the class of that name.
 extension RouteTable where Handler == Target {
     /// Returns the target of a URL.
     ///

@@ -259,6 +259,9 @@ extension BusCore {
     /// The caller must suspend first when it is not on a loop of the bus, or when the loop has used up its
     /// budget of deliveries. The loop renews the budget at each poll. Each delivery on a loop counts against
     /// the budget.
+    ///
+    /// The caller has already checked that the peer may reach the URL. A postponed delivery keeps `access`,
+    /// because it checks again after the caller has suspended.
     @inline(__always)
     func deliverHere(
         _ request: consuming Request,

@@ -15,7 +15,7 @@ extension BusCore {
     ) -> RoutingError? {
         let shard = self.currentShard
         let request = isOwn ? request.inheriting(on: shard) : request
-        return self.send(request, ticket: self.open(on: shard), for: sender, on: shard)
+        return self.send(request, ticket: self.openTicket(on: shard), for: sender, on: shard)
     }
 
     /// Takes a message that has its ticket through the steps of ``send(_:isOwn:for:)``.
@@ -26,7 +26,7 @@ extension BusCore {
         for sender: Recipient = .nobody,
         on shard: BorrowedShard?
     ) -> RoutingError? {
-        if let error = self.rejection(of: request) {
+        if let error = self.admissionError(of: request) {
             self.fail(ticket, of: request, with: error, for: sender, on: shard)
             return error
         }
@@ -50,8 +50,8 @@ extension BusCore {
         let request = request.inheriting(on: self.currentShard)
         await EventLoop.yieldIfDue()
         let shard = self.currentShard
-        let ticket = self.open(on: shard)
-        if let error = self.rejection(of: request) {
+        let ticket = self.openTicket(on: shard)
+        if let error = self.admissionError(of: request) {
             throw await self.failAwaited(ticket, of: request, with: error)
         }
         let (target, parameters) = self.resolve(request, on: shard)

@@ -4,8 +4,8 @@ internal import WaybillRouting
 
 /// The obligation to give one message its outcome, exactly once.
 ///
-/// ``BusCore/open(on:)`` creates a ticket and counts the message as sent. Only
-/// ``BusCore/settle(_:as:of:for:at:isInFlight:on:)`` can consume the ticket. If code drops a ticket, the
+/// ``BusCore/openTicket(on:)`` creates a ticket and counts the message as sent. Only
+/// ``BusCore/settle(_:as:of:for:at:hasBegun:on:)`` can consume the ticket. If code drops a ticket, the
 /// message has no outcome, and a debug build traps.
 struct MessageTicket: ~Copyable, Sendable {
     let id: CorrelationID
@@ -92,7 +92,7 @@ extension Request: SettledContent {
 extension BusCore {
     /// Counts a message as sent and assigns its ID.
     @inline(__always)
-    func open(on shard: BorrowedShard?) -> MessageTicket {
+    func openTicket(on shard: BorrowedShard?) -> MessageTicket {
         guard let shard else {
             self.statistics.shared.sent.incrementShared()
             return MessageTicket(id: self.statistics.nextID())
@@ -103,8 +103,8 @@ extension BusCore {
     /// Settles a message: sends the reply's value to the return URL, reports a dead letter, and counts the
     /// outcome.
     ///
-    /// A failure must already contain its route, which ``RoutingError/at(_:)-(Handler?)`` adds. `isInFlight`
-    /// states whether the counters of the handler's route count the message as in flight.
+    /// A failure must already contain its route, which ``RoutingError/at(_:)-(Handler?)`` adds. `hasBegun`
+    /// states whether ``RouteCounters/begin()`` was called for the message.
     @inline(__always)
     func settle<Content: SettledContent>(
         _ ticket: consuming MessageTicket,
@@ -112,7 +112,7 @@ extension BusCore {
         of content: Content,
         for recipient: Recipient,
         at handler: Handler?,
-        isInFlight: Bool = false,
+        hasBegun: Bool = false,
         on shard: BorrowedShard?
     ) {
         var kind = Outcome.Kind.replied
@@ -122,7 +122,7 @@ extension BusCore {
         } else if content.hasReturnURL, !recipient.isPublication {
             self.sendReturnLeg(of: content, id: ticket.id, outcome)
         }
-        handler?.counters.end(kind, isInFlight: isInFlight, isOnLoop: handler?.loop == shard?.loop)
+        handler?.counters.end(kind, hasBegun: hasBegun, isOnLoop: handler?.loop == shard?.loop)
         self.count(kind, on: shard)
         if !recipient.isAwaited, !recipient.isPublication {
             content.extras?.endUnawaited(with: outcome.failure.map { .failed($0) } ?? .delivered)
@@ -156,7 +156,7 @@ extension BusCore {
         for recipient: Recipient
     ) -> DeliveryResult {
         let shard = self.currentShard
-        return self.fail(self.open(on: shard), of: content, with: error, for: recipient, on: shard)
+        return self.fail(self.openTicket(on: shard), of: content, with: error, for: recipient, on: shard)
     }
 
     /// Reports a failure to observers, the handler for unmatched URLs and the log, before the outcome is

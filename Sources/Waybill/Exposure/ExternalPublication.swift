@@ -28,7 +28,7 @@ extension MessageBus {
         _ request: ExternalRequest
     ) async throws(RoutingError) -> Int {
         let core = self.core
-        if let error = core.rejection(of: request, .publishing) {
+        if let error = core.admissionError(of: request, .publishing) {
             await core.yieldThread()
             if error.code == .noRoute { return 0 }
             throw error
@@ -51,7 +51,7 @@ extension MessageBus {
         isCounted: Bool = false
     ) throws(RoutingError) -> UnfinishedPublication? {
         let core = self.core
-        if let error = core.rejection(of: request, .publishing) {
+        if let error = core.admissionError(of: request, .publishing) {
             if error.code == .noRoute { return nil }
             throw error
         }

@@ -187,7 +187,7 @@ extension MessageBus {
         onReply: ((any Sendable) async throws -> any Sendable)? = nil
     ) async throws(RoutingError) -> Reply {
         let core = self.core
-        if let error = core.rejection(of: request, .calls) {
+        if let error = core.admissionError(of: request, .calls) {
             await core.yieldThread()
             throw error
         }
@@ -204,14 +204,15 @@ extension MessageBus {
 
     /// Routes a peer's request as far as possible without suspending.
     ///
-    /// A handler on the caller's loop that cannot suspend replies within this call, without a new task.
+    /// A handler on the caller's loop that cannot suspend replies within this call, without a new task. A
+    /// delivery that has failed already is also pending, and ``reply(of:onReply:)`` throws its error.
     ///
     /// - Throws: `noRoute` for a URL that is not exposed, and the other reasons to reject a request.
     package func begin(_ request: ExternalRequest) throws(RoutingError) -> ExternalAttempt {
         let core = self.core
         // Check the peer's access before the path is resolved. The delivery then checks the phase, the hop
         // count and the deadline again, as for every request.
-        if let error = core.rejection(of: request, .calls) { throw error }
+        if let error = core.admissionError(of: request, .calls) { throw error }
         let content = core.keepingPath(request.content)
         let delivery = core.deliverHere(content, by: core.access(of: request, .calls))
         if case .ended(let result) = delivery, case .success(let value) = result.outcome.result {
@@ -258,7 +259,7 @@ extension MessageBus {
     /// - Throws: The reason why the message did not reach a mailbox; the message is then not a dead letter.
     package func send(_ request: ExternalRequest) throws(RoutingError) {
         let core = self.core
-        if let error = core.rejection(of: request, .sends) { throw error }
+        if let error = core.admissionError(of: request, .sends) { throw error }
         let content = core.keepingPath(request.content)
         if let error = core.send(content, isOwn: false, for: .peer(awaits: true)) {
             throw core.asSeenOutside(error, at: request.url, by: request.audience)
@@ -273,9 +274,9 @@ extension BusCore {
 
     /// Returns the reason to reject a peer's request, which is counted as a failed message, or nil to deliver
     /// it.
-    func rejection(of request: ExternalRequest, _ operation: ExposedOperations) -> RoutingError? {
+    func admissionError(of request: ExternalRequest, _ operation: ExposedOperations) -> RoutingError? {
         let access = self.access(of: request, operation)
-        guard let error = self.rejection(of: request.content, by: access) else { return nil }
+        guard let error = self.admissionError(of: request.content, by: access) else { return nil }
         // Only observers receive the rejected message. A rejected publication is not counted, because
         // publications are counted once for each subscriber.
         if operation != .publishing { self.fail(request.content, error, for: .peer(awaits: true)) }

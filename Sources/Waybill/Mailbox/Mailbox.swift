@@ -120,7 +120,7 @@ extension Mailbox {
 
     /// Handles a message that no caller awaits.
     private func start(_ envelope: consuming Envelope) {
-        guard let handler = envelope.target.handler, handler.isImmediate, envelope.chain == nil else {
+        guard let handler = envelope.target.handler, handler.isSynchronous, envelope.chain == nil else {
             return self.startTask(of: envelope)
         }
         let outcome = handler.handle(envelope.message)
@@ -158,10 +158,6 @@ extension Mailbox {
 
 // Messages that a caller awaits.
 extension Mailbox {
-    /// Whether the calling thread runs the loop, and no other message is waiting or in progress.
-    @inline(__always)
-    nonisolated var isClear: Bool { self.heldLoop.isInEventLoop && !self.isOccupied }
-
     /// Runs a handler that may suspend in the calling task, after the message has passed through the
     /// middlewares in this task.
     func runInTurn(_ message: Message, by handler: Handler, hasWaited: Bool) async -> Outcome {
@@ -181,7 +177,7 @@ extension Mailbox {
 
     /// Waits until it is the message's turn, or returns the reason why the message was rejected.
     private func waitForTurn(_ message: Message, _ handler: Handler) async -> RoutingError? {
-        guard case .queue(let takesSlot) = self.place(message.id, isImmediate: false) else { return nil }
+        guard case .queue(let takesSlot) = self.place(message.id, isSynchronous: false) else { return nil }
         let url = message.parameters.url
         if let error = self.rejection(of: message.id, to: url, inside: DeliveryContext.waiting) {
             return error

@@ -77,11 +77,13 @@ actor QueuedTask: SerialExecutor {
     }
 
     /// Suspends the calling task until it is the message's turn.
+    ///
+    /// The call itself suspends the task, because it changes to the executor of this actor. The body runs
+    /// after the resumption.
     @inline(never)  // The call changes the executor. If it were inlined, the change could be optimized away.
     func wait() { self.job.checkResumption() }
 
-    /// Suspends the calling task until it is the message's turn, and then calls a handler that cannot
-    /// suspend.
+    /// Suspends the calling task like ``wait()``, and then calls a handler that cannot suspend.
     @inline(never)
     func handleInTurn() {
         self.job.checkResumption()
@@ -131,6 +133,7 @@ actor QueuedTask: SerialExecutor {
     /// Stores the job of the waiting task, which the runtime passes to this method when the task suspends.
     @usableFromInline
     nonisolated func enqueue(_ job: consuming ExecutorJob) {
+        // The runtime passes a later job of the task, too. The message must not be enqueued twice.
         let entersQueue = self.state.withLock { state in
             defer { state.entersQueue = false }
             return state.entersQueue
@@ -155,7 +158,7 @@ extension QueuedTask {
         // `handleInTurn` is isolated to this actor, which is its own executor. The runtime therefore suspends
         // the task and passes its job to `enqueue(_:)`, which puts the message into the mailbox's queue.
         self.state.withLock { $0.entersQueue = true }
-        await Self.handleInTurn(self, isolation: #isolation)
+        await Self.waitAndHandle(self, isolation: #isolation)
         return self.takeOutcome()
     }
 
@@ -172,7 +175,8 @@ extension QueuedTask {
         return self.handler.invoke(self.message) { try $0.callBoxed($1) }
     }
 
-    private static func handleInTurn(_ task: QueuedTask, isolation: isolated (any Actor)?) async {
+    /// Handles the message in its turn, and returns on the executor of the caller.
+    private static func waitAndHandle(_ task: QueuedTask, isolation: isolated (any Actor)?) async {
         await withTaskCancellationHandler(
             operation: {
                 // The closure is isolated to the caller because it captures the parameter.

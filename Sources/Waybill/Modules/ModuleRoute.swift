@@ -23,7 +23,7 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
 
     /// A closure that returns the route with code that cannot suspend, if the given methods include the
     /// route's method; nil for a route that does not belong to a service.
-    private var immediate: (@Sendable ([ModuleMethod<Module>]) -> Self?)?
+    private var synchronous: (@Sendable ([ModuleMethod<Module>]) -> Self?)?
 
     /// Creates a route whose code cannot suspend.
     ///
@@ -53,7 +53,7 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
             documentation: documentation,
             takesMessage: takesMessage
         ) { module in
-            .immediate(ImmediateBody(unsafe IsolatedBody(body).unisolated(module)))
+            .synchronous(SynchronousBody(unsafe IsolatedBody(body).unisolated(module)))
         }
     }
 
@@ -96,7 +96,7 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
     ) {
         self.init(pattern, action: action, parameters: parameters, documentation: documentation, body)
         let signature = ServiceSignature(method, parameters)
-        self.immediate = { methods in
+        self.synchronous = { methods in
             methods.lazy.compactMap { $0.code(of: signature, returning: Value.self) }.first.map { makeBody in
                 Self(
                     pattern,
@@ -104,7 +104,7 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
                     parameters: parameters,
                     reply: Value.self,
                     documentation: documentation
-                ) { module in .immediate(ImmediateBody(makeBody(module))) }
+                ) { module in .synchronous(SynchronousBody(makeBody(module))) }
             }
         }
     }
@@ -151,7 +151,7 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
     }
 
     /// Returns the route with code that is called in place, if the given methods include the route's method.
-    func calling(_ methods: [ModuleMethod<Module>]) -> Self { self.immediate?(methods) ?? self }
+    func calling(_ methods: [ModuleMethod<Module>]) -> Self { self.synchronous?(methods) ?? self }
 
     @usableFromInline
     init(

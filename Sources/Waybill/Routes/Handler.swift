@@ -7,7 +7,7 @@ internal import WaybillRouting
 final class Handler: Sendable {
     let code: HandlerCode
     /// The code, if it cannot suspend.
-    @usableFromInline let immediate: (any ImmediateCode)?
+    @usableFromInline let synchronous: (any SynchronousCode)?
 
     /// Whether the code belongs to a connector, whose errors callers receive unchanged.
     let isConnector: Bool
@@ -37,7 +37,7 @@ final class Handler: Sendable {
 
     init(_ code: HandlerCode, isConnector: Bool = false, mailbox: Mailbox, core: BusCore) {
         self.code = code
-        self.immediate = code.immediate
+        self.synchronous = code.synchronous
         self.isConnector = isConnector
         self.loop = ObjectIdentifier(mailbox.eventLoop)
         self.mailbox = mailbox
@@ -46,10 +46,10 @@ final class Handler: Sendable {
     }
 
     convenience init<Value: Sendable>(
-        immediate: @escaping @Sendable (Message) throws -> Value,
+        synchronous: @escaping @Sendable (Message) throws -> Value,
         core: BusCore
     ) {
-        self.init(.immediate(ImmediateBody(immediate)), mailbox: core.homeMailbox, core: core)
+        self.init(.synchronous(SynchronousBody(synchronous)), mailbox: core.homeMailbox, core: core)
     }
 
     convenience init<Value: Sendable>(
@@ -91,7 +91,7 @@ final class Handler: Sendable {
         }
     }
 
-    var isImmediate: Bool { self.immediate != nil }
+    var isSynchronous: Bool { self.synchronous != nil }
 
     func describe(as description: Description) { self.state.withLock { $0.description = description } }
 

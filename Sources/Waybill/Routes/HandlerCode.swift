@@ -3,17 +3,17 @@ public import WaybillEventLoop
 /// The code that a handler runs.
 @usableFromInline
 enum HandlerCode: Sendable {
-    /// Code that cannot suspend, which the bus calls in place.
-    case immediate(any ImmediateCode)
+    /// Code that cannot suspend, which the bus calls like a function when it is the message's turn.
+    case synchronous(any SynchronousCode)
     /// Code that may suspend, which runs in its own task so that its caller can resume at any time.
     case suspending(any SuspendingCode)
 
-    var immediate: (any ImmediateCode)? { if case .immediate(let code) = self { code } else { nil } }
+    var synchronous: (any SynchronousCode)? { if case .synchronous(let code) = self { code } else { nil } }
 
     /// The type of the values that the code returns; nil when the type is not known.
     var replyType: (any Any.Type)? {
         switch self {
-        case .immediate(let code): code.replyType
+        case .synchronous(let code): code.replyType
         case .suspending(let code): code.replyType
         }
     }
@@ -21,7 +21,7 @@ enum HandlerCode: Sendable {
 
 /// Code of a handler that cannot suspend, for callers that do not know the type of its value.
 @usableFromInline
-protocol ImmediateCode: AnyObject, Sendable {
+protocol SynchronousCode: AnyObject, Sendable {
     func callBoxed(_ message: Message) throws -> any Sendable
 
     var replyType: (any Any.Type)? { get }

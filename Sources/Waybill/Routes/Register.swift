@@ -32,7 +32,7 @@ extension MessageBus {
         line: Int = #line,
         _ handler: @escaping @Sendable (Message) throws -> Value
     ) throws(RoutingError) -> Registration {
-        let handler = Handler(immediate: handler, core: self.core)
+        let handler = Handler(synchronous: handler, core: self.core)
         return try self.core.register(handler, pattern, fileID: fileID, line: line)
     }
 
@@ -74,8 +74,8 @@ extension MessageBus {
     ) throws(RoutingError) -> Registration {
         // The cast in `unisolated(_:)` is safe: the bus calls a handler that cannot suspend only on the loop
         // of its mailbox, which is the loop of the actor.
-        let code = ImmediateBody(unsafe IsolatedBody(handler).unisolated(module))
-        return try self.register(.immediate(code), of: module, pattern, fileID: fileID, line: line)
+        let code = SynchronousBody(unsafe IsolatedBody(handler).unisolated(module))
+        return try self.register(.synchronous(code), of: module, pattern, fileID: fileID, line: line)
     }
 
     /// Registers code of an actor that may suspend, on the actor's loop.

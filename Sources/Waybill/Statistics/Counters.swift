@@ -65,21 +65,21 @@ struct RouteCounters: ~Copyable, Sendable {
 
     /// Counts the outcome of a message.
     ///
-    /// `isInFlight` states whether ``begin()`` has counted the message, and `isOnLoop` whether the calling
+    /// `hasBegun` states whether ``begin()`` has counted the message, and `isOnLoop` whether the calling
     /// thread runs the handler's loop.
     @inline(__always)
-    func end(_ kind: Outcome.Kind, isInFlight: Bool, isOnLoop: Bool) {
-        if isOnLoop, !isInFlight, case .replied = kind {
+    func end(_ kind: Outcome.Kind, hasBegun: Bool, isOnLoop: Bool) {
+        if isOnLoop, !hasBegun, case .replied = kind {
             self.repliedInPlace.increment()
         } else {
-            self.endShared(kind, isInFlight: isInFlight)
+            self.endShared(kind, hasBegun: hasBegun)
         }
     }
 
     @inline(never)
-    private func endShared(_ kind: Outcome.Kind, isInFlight: Bool) {
+    private func endShared(_ kind: Outcome.Kind, hasBegun: Bool) {
         self.ended.count(kind) { $0.incrementShared() }
-        if isInFlight { self.inFlight.subtract(1, ordering: .releasing) }
+        if hasBegun { self.inFlight.subtract(1, ordering: .releasing) }
     }
 
     var statistics: BusStatistics {

@@ -3,8 +3,9 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Delivers a request to all subscribers concurrently, and returns the number of accepting subscribers.
+    /// Delivers a request to all subscribers, and returns the number of accepting subscribers.
     ///
+    /// The subscribers begin one after the other. A subscriber that suspends does not delay the next ones.
     /// Values that a peer passes (`isExternal`) cannot replace values of the path.
     nonisolated(nonsending) func publish(
         _ request: consuming Request,
@@ -35,8 +36,8 @@ extension BusCore {
         _ request: consuming Request,
         isExternal: Bool
     ) throws(RoutingError) -> Publication? {
-        if let error = self.rejection(of: request) { throw error }
-        let (matched, address) = try self.matched(of: request.url)
+        if let error = self.admissionError(of: request) { throw error }
+        let (matched, address) = try self.subscribers(matching: request.url)
         var isElsewhere = false
         if self.registry.hasCluster.load(ordering: .relaxed) {
             isElsewhere = self.publishToNodes(request, address)
@@ -75,9 +76,11 @@ extension BusCore {
         return publication.acceptedCount
     }
 
-    private func matched(of url: String) throws(RoutingError) -> (MatchedSubscribers, Address?) {
-        if let shard = self.currentShard, let found = try shard.retained.matched(of: url) { return found }
-        let matched = try self.topics.matched(of: url)
+    private func subscribers(matching url: String) throws(RoutingError) -> (MatchedSubscribers, Address?) {
+        if let shard = self.currentShard, let found = try shard.retained.subscribers(matching: url) {
+            return found
+        }
+        let matched = try self.topics.subscribers(matching: url)
         return (matched, matched.isEmpty ? try self.registry.address(of: url) : nil)
     }
 
@@ -87,11 +90,11 @@ extension BusCore {
         let shard = self.currentShard
         let matched = publication.matched
         // All subscribers of a pattern receive the same message. Only the ID is different.
-        var pattern = matched.pattern(of: publication.next)
+        var pattern = matched.parametersIndex(of: publication.next)
         var message = self.message(of: publication, to: pattern)
         while publication.next < matched.subscribers.count {
-            if matched.pattern(of: publication.next) != pattern {
-                pattern = matched.pattern(of: publication.next)
+            if matched.parametersIndex(of: publication.next) != pattern {
+                pattern = matched.parametersIndex(of: publication.next)
                 message = self.message(of: publication, to: pattern)
             }
             let subscriber = matched.subscribers[publication.next]
@@ -125,7 +128,7 @@ extension BusCore {
         switch subscriber.receiver {
         case .buffer(let buffer): self.offer(&message, to: buffer, &publication, on: shard)
         case .handler(let handler):
-            let ticket = self.open(on: shard)
+            let ticket = self.openTicket(on: shard)
             message.id = ticket.id
             if let chain = publication.chain {
                 let target = Target.handler(handler)
@@ -134,8 +137,9 @@ extension BusCore {
                 )
                 return
             }
-            let place = handler.mailbox.place(ticket.id, isImmediate: handler.isImmediate)
-            if handler.isImmediate, case .inPlace = place {
+            let place = handler.mailbox.place(ticket.id, isSynchronous: handler.isSynchronous)
+            if handler.isSynchronous, case .now = place {
+                // The deadline may have passed while earlier subscribers handled the message.
                 let outcome = handler.handle(message)
                 self.settle(ticket, as: outcome, of: message, for: .publisher, at: handler, on: shard)
                 if outcome.isReply { publication.acceptedCount += 1 }

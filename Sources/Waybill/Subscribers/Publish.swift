@@ -17,7 +17,7 @@ extension MessageBus {
         _ pattern: String,
         _ handler: @escaping @Sendable (Message) throws -> Void
     ) throws(RoutingError) -> Registration {
-        try self.core.subscribe(Handler(immediate: handler, core: self.core), to: pattern)
+        try self.core.subscribe(Handler(synchronous: handler, core: self.core), to: pattern)
     }
 
     /// Subscribes a closure that may suspend, on the bus's loop.
@@ -40,8 +40,8 @@ extension MessageBus {
     ) throws(RoutingError) -> Registration {
         // The cast in `unisolated(_:)` is safe: the bus calls a handler that cannot suspend only on the loop
         // of its mailbox, which is the loop of the actor.
-        let code = ImmediateBody(unsafe IsolatedBody(handler).unisolated(module))
-        return try self.core.subscribe(Handler(.immediate(code), of: module, core: self.core), to: pattern)
+        let code = SynchronousBody(unsafe IsolatedBody(handler).unisolated(module))
+        return try self.core.subscribe(Handler(.synchronous(code), of: module, core: self.core), to: pattern)
     }
 
     /// Subscribes code of an actor that may suspend, on the actor's loop.
@@ -87,8 +87,10 @@ extension MessageBus {
         return SubscriptionSequence(buffer, try self.core.subscribe(Subscriber(buffer), to: read))
     }
 
-    /// Publishes a message to all subscribers of a URL concurrently, and waits until all subscribers have
-    /// finished.
+    /// Publishes a message to all subscribers of a URL, and waits until all subscribers have finished.
+    ///
+    /// The subscribers begin in the order of subscription. A subscriber that suspends does not delay the
+    /// next ones.
     ///
     /// An error of one subscriber does not affect the other subscribers, and the bus logs the error as a
     /// warning. A publication does not have a single reply, so the fragment of the URL is not a return URL.

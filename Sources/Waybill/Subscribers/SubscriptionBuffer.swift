@@ -100,7 +100,7 @@ extension BusCore {
         on shard: BorrowedShard?
     ) {
         guard buffer.accepts?(message.parameters.url) ?? true else { return }
-        let ticket = self.open(on: shard)
+        let ticket = self.openTicket(on: shard)
         message.id = ticket.id
         var offered = message
         if let chain = publication.chain { offered.prepare(for: chain) }

@@ -97,7 +97,7 @@ final class SubscriptionReader: Sendable {
     ) async -> Message? {
         let core = self.buffer.core
         let arrived = Locked<Message?>(nil)
-        let end = Handler(immediate: { message in arrived.withLock { $0 = message } }, core: core)
+        let end = Handler(synchronous: { message in arrived.withLock { $0 = message } }, core: core)
         end.describe(as: .subscription(self.subscription.pattern))
         // Set no deadline for the interception, because no timer watches the message's deadline for a reader.
         let message = unread.message

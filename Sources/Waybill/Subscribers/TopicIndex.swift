@@ -137,7 +137,7 @@ struct TopicIndex: Sendable {
     }
 
     /// Returns the subscribers whose patterns match a URL.
-    func matched(of url: String) throws(RoutingError) -> MatchedSubscribers {
+    func subscribers(matching url: String) throws(RoutingError) -> MatchedSubscribers {
         var hits: [Hit] = []
         for table in self.tables {
             for match in try table.matchAll(url) {

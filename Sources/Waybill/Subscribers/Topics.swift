@@ -63,7 +63,9 @@ final class Topics: Sendable {
     var handlers: [Handler] { self.versions.readUnderLock { $0.table.subscribers }.compactMap(\.handler) }
 
     /// Returns the subscribers whose patterns currently match a URL, on any thread.
-    func matched(of url: String) throws(RoutingError) -> MatchedSubscribers {
-        try self.versions.read { content throws(RoutingError) in try content.table.matched(of: url) }
+    func subscribers(matching url: String) throws(RoutingError) -> MatchedSubscribers {
+        try self.versions.read { content throws(RoutingError) in
+            try content.table.subscribers(matching: url)
+        }
     }
 }

@@ -63,7 +63,7 @@ extension MessageBus {
             // The bus ends this part when it settles the message.
             extras.work?.addPart()
             let shard = self.core.currentShard
-            let ticket = self.core.open(on: shard)
+            let ticket = self.core.openTicket(on: shard)
             let id = ticket.id
             return (id, self.core.send(request, ticket: ticket, on: shard))
         }

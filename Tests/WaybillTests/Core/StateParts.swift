@@ -22,7 +22,7 @@ struct StateParts {
     }
 
     func handler() -> Handler {
-        Handler(immediate: { _ in 0 }, core: self.core)
+        Handler(synchronous: { _ in 0 }, core: self.core)
     }
 
     /// Creates an exchange that is over when it is finished, and is not counted.
@@ -38,7 +38,7 @@ struct StateParts {
     func envelope(_ id: Int, _ handler: Handler) -> Envelope {
         Envelope(
             message: self.message(id),
-            ticket: self.core.open(on: nil),
+            ticket: self.core.openTicket(on: nil),
             target: .handler(handler),
             core: self.core
         )

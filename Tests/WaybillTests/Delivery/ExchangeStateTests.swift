@@ -40,7 +40,7 @@ struct ExchangeStateTests {
     @Test
     func `a message ends once when its exchange has finished and is then cancelled`() throws {
         let parts = try StateParts()
-        let ticket = parts.core.open(on: nil)
+        let ticket = parts.core.openTicket(on: nil)
         let exchange = Exchange(
             for: parts.message(Int(ticket.id.rawValue)),
             ticket: ticket,
@@ -58,7 +58,7 @@ struct ExchangeStateTests {
         #if DEBUG
         await #expect(processExitsWith: .failure) {
             let parts = try StateParts()
-            _ = parts.core.open(on: nil)
+            _ = parts.core.openTicket(on: nil)
         }
         #endif
     }

@@ -50,10 +50,10 @@ struct TopicIndexTests {
                 let topic = try index.insert(RoutePattern("app://a/:n\(number)")) { RouteTable() }
                 index.insert(Subscriber(parts.buffer()), id: number, to: topic)
             }
-            #expect(try index.matched(of: "app://a/b").subscribers.count == count)
+            #expect(try index.subscribers(matching: "app://a/b").subscribers.count == count)
             var found = 0
             let time = try ContinuousClock().measure {
-                for _ in 0..<2_000 { found += try index.matched(of: "app://b/c").subscribers.count }
+                for _ in 0..<2_000 { found += try index.subscribers(matching: "app://b/c").subscribers.count }
             }
             #expect(found == 0)
             return time
@@ -66,7 +66,7 @@ struct TopicIndexTests {
     func `a topic index rejects a text that is not a URL`() throws {
         var index = TopicIndex()
         _ = try index.insert(RoutePattern("app://**")) { RouteTable() }
-        let error = #expect(throws: RoutingError.self) { try index.matched(of: "app://a/%ff") }
+        let error = #expect(throws: RoutingError.self) { try index.subscribers(matching: "app://a/%ff") }
         #expect(error?.code == .invalidURL)
     }
 }
@@ -145,10 +145,10 @@ private struct TopicRun {
 
     /// Returns the subscribers of a URL in the order of subscription, each with its values.
     func matched(of url: String) throws -> (actual: [String], expected: [String]) {
-        let matched = try self.index.matched(of: url)
+        let matched = try self.index.subscribers(matching: url)
         let actual = matched.subscribers.indices.map { place in
             let entry = self.entries.first { $0.subscriber === matched.subscribers[place] }
-            let values = matched.parameters[matched.pattern(of: place)].path
+            let values = matched.parameters[matched.parametersIndex(of: place)].path
             return "\(entry?.id ?? -1) \(values.sorted { $0.key < $1.key })"
         }
         var expected: [String] = []
