@@ -117,6 +117,17 @@ struct GatewayServer {
         try await StreamConnection.connect(to: .tcp("127.0.0.1", port: self.port), on: self.bus.eventLoop)
     }
 
+    /// Sends the bytes of a request on a new connection, and returns the first part of the response.
+    ///
+    /// The text is empty if the connection or the task ends before a response arrives.
+    func response(to bytes: [UInt8]) async -> String {
+        guard let connection = try? await self.connect() else { return "" }
+        defer { connection.close() }
+        // A server that refuses the request may close the connection before it has read all bytes.
+        try? await connection.write(bytes)
+        return String(decoding: (try? await connection.read()) ?? [], as: UTF8.self)
+    }
+
     /// Opens a stream of events.
     func events(
         _ method: HTTPMethod,
