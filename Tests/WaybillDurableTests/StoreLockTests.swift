@@ -11,7 +11,7 @@ import Testing
         defer { removeStore(path) }
         try Data().write(to: URL(filePath: path))
         var lock: StoreLock? = try StoreLock(path)
-        lock?.mark(.open)
+        lock?.mark(isOpen: true)
         lock = nil
         lock = try StoreLock(path)
         #expect(lock != nil)
@@ -24,7 +24,7 @@ import Testing
         defer { removeStore(path) }
         for file in [path, "\(path)-wal"] { try Data().write(to: URL(filePath: file)) }
         var lock: StoreLock? = try StoreLock(path)
-        lock?.mark(.open)
+        lock?.mark(isOpen: true)
         lock = nil
         lock = try StoreLock(path)
         // The store cannot read the log, and SQLite deletes the log when it closes the file.
@@ -41,7 +41,7 @@ import Testing
         try Data().write(to: URL(filePath: path))
         try Data().write(to: URL(filePath: "\(path)-wal"))
         var lock: StoreLock? = try StoreLock(path)
-        lock?.mark(.open)
+        lock?.mark(isOpen: true)
         lock = nil
         try FileManager.default.removeItem(atPath: "\(path)-wal")
         for _ in 0..<2 {
@@ -54,7 +54,7 @@ import Testing
         let path = temporaryPath()
         defer { removeStore(path) }
         let lock = try StoreLock(path)
-        lock.mark(.open)
+        lock.mark(isOpen: true)
         let content = try String(contentsOfFile: "\(path)-lock", encoding: .utf8)
         let error = #expect(throws: DurableError.self) { _ = try StoreLock(path) }
         #expect(error?.code == .inUse)

@@ -58,7 +58,7 @@ actor StoreEngine: LoopBound {
                 "\(path) has tables with the prefix waybill_ that are not a store's; restore a backup"
             throw DurableError(.corrupt, message: message, cause: error)
         }
-        lock?.mark(.open)
+        lock?.mark(isOpen: true)
         self.lock = lock
     }
 
@@ -330,7 +330,7 @@ extension StoreEngine {
         if let database, error.code == .closed {
             try? self.writeEnd(to: database)
             // If the process ends before the file is closed, the next process reads the write-ahead log.
-            self.lock?.mark(.closed)
+            self.lock?.mark(isOpen: false)
         }
         self.database = nil
         self.updateSettings { StoreSettings($0.configuration, policies: $0.policies) }

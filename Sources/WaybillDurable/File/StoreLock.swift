@@ -16,22 +16,6 @@ final class StoreLock {
     /// The content of the lock file, or an empty content if this process must not change the lock file.
     private var content = Content()
 
-    fileprivate struct Content {
-        /// The ID of the process; nil if the lock file is empty.
-        var process: String?
-        var state = State.closed
-        /// The random number of the write-ahead log, which is new when SQLite begins the log again.
-        var salt: UInt64 = 0
-        /// The number of pages in the write-ahead log.
-        var pages = 0
-    }
-
-    enum State: String {
-        /// The write-ahead log exists, and possibly has changes that the file does not have.
-        case open
-        case closed
-    }
-
     /// Locks a file; throws `corrupt` if the store was not closed and its write-ahead log is missing.
     init(_ path: String) throws(DurableError) {
         // SQLite resolves symbolic links, so the log is next to the file to which a link leads.
@@ -61,14 +45,14 @@ final class StoreLock {
             let message = "\(path) cannot be written: \(reason); change the permissions of the file"
             throw DurableError(.readOnly, message: message)
         }
-        if exists, previous.state == .open, !self.hasLog { throw self.incomplete("is missing") }
+        if exists, previous.isOpen, !self.hasLog { throw self.incomplete("is missing") }
         // If this process does not open the store after all, `deinit` updates the lock file.
         self.content = previous
     }
 
     deinit {
         // SQLite deletes the write-ahead log when the file contains all changes.
-        if self.content.state == .open, !self.hasLog { self.mark(.closed) }
+        if self.content.isOpen, !self.hasLog { self.mark(isOpen: false) }
         close(self.descriptor)
     }
 
@@ -96,7 +80,7 @@ final class StoreLock {
 
     /// Throws `corrupt` if SQLite has found fewer pages in the log than the last process has committed.
     func check(pages: Int) throws(DurableError) {
-        guard self.content.state == .open else { return }
+        guard self.content.isOpen else { return }
         let salt = self.readSalt()
         // SQLite overwrites the log only after it has copied all pages into the file. A shorter log with
         // another salt is therefore complete.
@@ -116,11 +100,12 @@ final class StoreLock {
         return DurableError(.corrupt, message: message)
     }
 
-    /// Writes the state of the store into the lock file.
-    func mark(_ state: State) {
-        self.write(Content(process: "\(getpid())", state: state))
+    /// Writes whether the store is open into the lock file.
+    func mark(isOpen: Bool) {
+        self.content = Content(process: "\(getpid())", isOpen: isOpen)
+        self.write()
         // SQLite then deletes the log. After a power cut, the system must not restore only the old content.
-        if state == .closed { fsync(self.descriptor) }
+        if !isOpen { fsync(self.descriptor) }
     }
 
     /// Records that SQLite has copied the log, so that it may overwrite the log from its beginning.
@@ -128,18 +113,14 @@ final class StoreLock {
 
     /// Writes the number of pages that the write-ahead log has after a commit.
     func noteCommit(pages: Int) {
-        var content = self.content
-        if content.salt == 0 { content.salt = self.readSalt() }
-        content.pages = pages
-        self.write(content)
+        if self.content.salt == 0 { self.content.salt = self.readSalt() }
+        self.content.pages = pages
+        self.write()
     }
 
-    private func write(_ content: Content) {
-        self.content = content
-        let text = "\(content.process ?? "") \(content.state) \(content.salt) \(content.pages)"
+    private func write() {
         // A store works without this content. The content is for people, and for the checks.
-        let padded = text + String(repeating: " ", count: max(0, Content.length - 1 - text.utf8.count)) + "\n"
-        _ = unsafe padded.withCString { unsafe pwrite(self.descriptor, $0, Content.length, 0) }
+        _ = unsafe self.content.text.withCString { unsafe pwrite(self.descriptor, $0, Content.length, 0) }
     }
 
     /// Reads the random number in the header of the write-ahead log; 0 if the log has no header.
@@ -152,19 +133,37 @@ final class StoreLock {
     }
 }
 
-extension StoreLock.Content {
-    /// The length of the lock file in bytes.
-    fileprivate static let length = 64
+/// The content of a lock file.
+private struct Content {
+    /// The ID of the process; nil if the lock file is empty.
+    var process: String?
+    /// Whether the write-ahead log exists, and possibly has changes that the file does not have.
+    var isOpen = false
+    /// The random number of the write-ahead log, which is new when SQLite begins the log again.
+    var salt: UInt64 = 0
+    /// The number of pages in the write-ahead log.
+    var pages = 0
 
+    /// The length of the lock file in bytes.
+    static let length = 64
+
+    /// The text in the file, filled with spaces so that it replaces all of an earlier text.
+    var text: String {
+        let text = "\(self.process ?? "") \(self.isOpen ? "open" : "closed") \(self.salt) \(self.pages)"
+        return text + String(repeating: " ", count: max(0, Self.length - 1 - text.utf8.count)) + "\n"
+    }
+}
+
+extension Content {
     /// Reads the content of a lock file; each part that cannot be read has its default value.
-    fileprivate init(of descriptor: CInt) {
+    init(of descriptor: CInt) {
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Self.length) { buffer, count in
             count = unsafe max(0, pread(descriptor, buffer.baseAddress, buffer.count, 0))
         }
         let words = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace)
         guard words.count >= 2 else { return }
         self.process = String(words[0])
-        self.state = StoreLock.State(rawValue: String(words[1])) ?? .closed
+        self.isOpen = words[1] == "open"
         guard words.count == 4, let salt = UInt64(words[2]), let pages = Int(words[3]) else { return }
         (self.salt, self.pages) = (salt, pages)
     }
