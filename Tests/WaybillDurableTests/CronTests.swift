@@ -140,17 +140,21 @@ import Testing
         #expect(throws: DurableError.self) { _ = try DurableRule.cron("* * * * *", in: "Europe/Atlantis") }
     }
 
-    @Test func `civil dates agree with Foundation's calendar`() {
+    @Test func `the dates of cron expressions agree with Foundation's calendar`() throws {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = TimeZone(secondsFromGMT: 0)!
+        let utc = CronCalendar { _ in 0 }
         // The calendar of Foundation is Julian before 1582-10-15.
         for day in stride(from: -141_400, to: 200_000, by: 37) {
-            let date = Date(timeIntervalSince1970: Double(day) * 86_400)
+            let midnight = day * 86_400
+            let date = Date(timeIntervalSince1970: Double(midnight))
             let parts = calendar.dateComponents([.month, .day, .weekday], from: date)
-            let civil = CivilDate(daysSince1970: day)
-            #expect(
-                civil.month == parts.month && civil.day == parts.day && civil.weekday + 1 == parts.weekday
-            )
+            let (month, dayOfMonth) = (try #require(parts.month), try #require(parts.day))
+            let weekday = try #require(parts.weekday) - 1
+            for fields in ["\(dayOfMonth) \(month) *", "* \(month) \(weekday)"] {
+                let next = utc.next(of: try CronExpression("0 0 \(fields)"), after: midnight - 1)
+                #expect(next == midnight)
+            }
         }
     }
 }

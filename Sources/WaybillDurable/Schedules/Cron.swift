@@ -1,4 +1,6 @@
 #if Durable
+internal import Foundation
+
 /// The five fields of a cron expression.
 struct CronExpression: Sendable, Equatable {
     let text: String
@@ -28,11 +30,13 @@ struct CronExpression: Sendable, Equatable {
         self.matchesEitherDay = !fields[2].hasPrefix("*") && !fields[4].hasPrefix("*")
     }
 
-    func matches(_ date: CivilDate) -> Bool {
-        guard self.months.contains(date.month) else { return false }
-        let isDay = self.days.contains(date.day)
-        let isWeekday = self.weekdays.contains(date.weekday)
-        return self.matchesEitherDay ? isDay || isWeekday : isDay && isWeekday
+    /// Returns whether the expression has times on a date, which has a month, a day and a weekday.
+    func matches(_ date: DateComponents) -> Bool {
+        guard let month = date.month, let day = date.day, let weekday = date.weekday else { return false }
+        // Foundation counts weekdays from 1, and cron from 0.
+        let (isDay, isWeekday) = (self.days.contains(day), self.weekdays.contains(weekday - 1))
+        let matchesDay = self.matchesEitherDay ? isDay || isWeekday : isDay && isWeekday
+        return self.months.contains(month) && matchesDay
     }
 
     private struct Field {
@@ -85,32 +89,18 @@ struct CronExpression: Sendable, Equatable {
     }
 }
 
-/// The parts of a date of the Gregorian calendar that the fields of a cron expression restrict.
-struct CivilDate {
-    let month, day: Int
-    /// The day of the week, where 0 is Sunday.
-    let weekday: Int
-
-    init(daysSince1970 days: Int) {
-        self.weekday = ((days + 4) % 7 + 7) % 7
-        // Count years from March, so that the leap day is the last day of a year.
-        let days = days + 719_468
-        let era = (days >= 0 ? days : days - 146_096) / 146_097
-        let dayOfEra = days - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let month = (5 * dayOfYear + 2) / 153
-        self.day = dayOfYear - (153 * month + 2) / 5 + 1
-        self.month = month < 10 ? month + 3 : month - 9
-    }
-}
-
 /// The times of cron expressions in a time zone, in seconds since 1970.
 struct CronCalendar {
     /// Returns the offset of the local time from UTC at a time, in seconds.
     let offset: (Int) -> Int
 
     private static let secondsPerDay = 86_400
+    /// A calendar in which each day has the same number of seconds.
+    private static let dates: Calendar = {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        return calendar
+    }()
 
     /// Returns the first time of an expression after a given time; nil if the next 40 years contain none.
     func next(of expression: CronExpression, after time: Int) -> Int? {
@@ -118,10 +108,14 @@ struct CronCalendar {
         let firstDay = Int((Double(local) / Double(Self.secondsPerDay)).rounded(.down))
         // Begin with the previous day: if the offset has changed, a time of that day is possibly later. A
         // leap day on a given weekday occurs at least once in 40 years.
-        for day in firstDay - 1...firstDay + 40 * 366
-        where expression.matches(CivilDate(daysSince1970: day)) {
+        for day in firstDay - 1...firstDay + 40 * 366 {
+            let midnight = day * Self.secondsPerDay
+            let date = Date(timeIntervalSince1970: Double(midnight))
+            guard expression.matches(Self.dates.dateComponents([.month, .day, .weekday], from: date)) else {
+                continue
+            }
             for hour in expression.hours.sorted() {
-                let local = day * Self.secondsPerDay + hour * 3_600
+                let local = midnight + hour * 3_600
                 // A later local time never has an earlier time, so skip the hours that have passed.
                 guard self.time(ofLocal: local + 3_599) > time else { continue }
                 for minute in expression.minutes.sorted() {
