@@ -4,17 +4,9 @@ internal import WaybillRouting
 
 /// A middleware that stores the durable messages of other processes in the store of this process.
 ///
-/// ```swift
-/// try bus.use(DurableReceiver(store), for: "app://billing/**")
-/// ```
-///
-/// <doc:DurableMessages> describes how the two stores deliver a message together, which headers must reach
-/// this process, and how a program without a store sends a durable message. A message whose header
-/// `waybill-durable` is empty fails with `invalidParameter`.
-///
-/// A message with a return URL is always a normal call. A publication of another process is never stored,
-/// because the publication goes to subscribers. In the store, the order key of a message begins with
-/// `waybill-durable `, so that messages of this process never wait for messages of another process.
+/// <doc:DurableMessages> describes which messages the receiver stores, and which headers must reach this
+/// process. A message whose header `waybill-durable` is empty fails with `invalidParameter`. In the store,
+/// the order key of a message begins with `waybill-durable `.
 ///
 /// The store delivers a message as a message of this process, so its ``/Waybill/Message/origin`` is then
 /// `local`. Add middlewares that check the origin or a token before the receiver.
@@ -33,9 +25,8 @@ public struct DurableReceiver: Middleware {
     ///
     /// - Parameters:
     ///   - store: The store that keeps the messages. Attach the store to the bus of the middleware.
-    ///   - memory: How long the store recognizes a message that arrives again; 30 days by default. Choose a
-    ///     time that is longer than any time for which a sender cannot reach this process. For this time,
-    ///     each message takes about 120 bytes of the file.
+    ///   - memory: How long the store recognizes a message that arrives again. Choose a time that is longer
+    ///     than any time for which a sender cannot reach this process.
     public init(_ store: DurableStore, memory: Duration = .seconds(30 * 86_400)) {
         self.store = store
         self.memory = memory

@@ -16,8 +16,7 @@ internal import WaybillRouting
 /// once for a message; <doc:DurableMessages> describes when, and how its effects happen once.
 ///
 /// All methods can be called from any isolation. They wait without blocking a thread, because the store has
-/// its own thread for the file. In a simulation (`WaybillSimulation`), a store belongs to its node, and the
-/// store's file is in memory.
+/// its own thread for the file.
 public final class DurableStore: Sendable {
     let engine: StoreEngine
 
@@ -41,11 +40,9 @@ public final class DurableStore: Sendable {
 
     /// Stops new attempts, waits for the attempts that are underway, and closes the file.
     ///
-    /// If the disk is full, the method also waits until the results of ended attempts have been written. The
-    /// next process that opens the file handles the messages that have not been completed. If the only
-    /// attempt of a message was interrupted, the message becomes a dead letter. Later calls of the store fail
-    /// with `closed`. A handler of a durable message must not await this method, because the method waits for
-    /// the handler, for at most the limit.
+    /// If the disk is full, the method also waits until the results of ended attempts have been written.
+    /// Later calls of the store fail with `closed`. A handler of a durable message must not await this
+    /// method, because the method waits for the handler, for at most the limit.
     public func close(drainingFor limit: Duration = .seconds(10)) async {
         await self.engine.close(drainingFor: limit)
     }
@@ -64,25 +61,18 @@ public final class DurableStore: Sendable {
     public struct Configuration: Sendable {
         /// The size of the file in bytes at which sends fail with `sizeLimitReached`; 10 GB by default.
         public var sizeLimit = 10_000_000_000
-
         /// How long a second send with the same key stores nothing; one day by default.
         public var keyLifetime = Duration.seconds(86_400)
-
         /// The duration above which a transaction is logged, because sends wait; 20 milliseconds by default.
         public var slowTransaction = Duration.milliseconds(20)
-
         /// How long a transaction of the program may take before it fails; 5 seconds by default.
         public var transactionLimit = Duration.seconds(5)
-
         /// The logger for dead letters, slow transactions, and failures of the file.
         public var logger = Logger(label: "waybill.durable")
-
         /// The number of pages that the write-ahead log may have before the store copies them into the file.
         package var logLimit = 1_000
-
         /// The name of a file system for SQLite; nil for the file system of the operating system.
         package var vfs: String?
-
         /// The value of the SQLite setting `synchronous`; tests show that only FULL is safe.
         package var synchronous = "FULL"
 
@@ -94,8 +84,7 @@ public final class DurableStore: Sendable {
 extension MessageBus {
     /// Begins to deliver the messages of a store to this bus, including the messages of an earlier process.
     ///
-    /// Set the policies of the store before this call. A store delivers messages to one bus. The bus retains
-    /// the store, so the program does not have to retain it.
+    /// Set the policies of the store before this call. The bus retains the store.
     ///
     /// - Throws: ``DurableError`` with `alreadyAttached` if the store already delivers to a bus, or
     ///   ``/WaybillRouting/RoutingError`` if the pattern of a policy is invalid on the bus.

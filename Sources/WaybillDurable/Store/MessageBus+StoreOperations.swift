@@ -5,11 +5,6 @@ public import WaybillRouting
 extension MessageBus {
     /// Registers and returns routes by which operators read a store, and retry and drop its dead letters.
     ///
-    /// ```swift
-    /// try bus.registerOperations(of: store, at: "app://store")
-    /// try bus.expose("app://store/**", for: .calls)
-    /// ```
-    ///
     /// | URL | parameters, all optional | value |
     /// | --- | --- | --- |
     /// | `app://store/statistics` | | ``DurableStatistics`` |
@@ -25,8 +20,7 @@ extension MessageBus {
     /// fails, the route fails with `refused` and the error message of the store.
     ///
     /// A record contains the values of its message, so expose the routes only to operators. To let operators
-    /// read the store without changing it, expose only `app://store/statistics`, `app://store/messages` and
-    /// `app://store/schedules`. The command `waybill store --connect` calls the exposed routes.
+    /// read the store without changing it, do not expose `app://store/retry` and `app://store/drop`.
     ///
     /// The bus retains the store while the routes are registered. If a bus has two stores, the stores need
     /// different URLs. This method can be called from any thread, before or after `attach(_:)`.
@@ -61,26 +55,20 @@ extension MessageBus {
             try add("messages") { message in
                 let size = 4 << 20
                 let policies = store.engine.settings.policies
-                let page = try await store.messages(
-                    MessageSearch(
-                        state: try message.argument("state"),
-                        scope: policies.scope(of: try message.argument("matching")),
-                        id: try message.argument("id"),
-                        previous: try message.parameters.value("after") ?? 0,
-                        limit: min(1_000, try message.parameters.value("limit") ?? 100),
-                        sizeLimit: size
-                    )
-                )
-                return page.map { $0.shortened(to: size) }
+                var search = MessageSearch(sizeLimit: size)
+                search.state = try message.argument("state")
+                search.scope = try policies.scope(of: try message.argument("matching"))
+                search.id = try message.argument("id")
+                search.previous = try message.parameters.value("after") ?? 0
+                search.limit = min(1_000, try message.parameters.value("limit") ?? 100)
+                return try await store.messages(search).map { $0.shortened(to: size) }
             }
             try add("schedules") { _ in try await store.schedules() }
             try add("check") { _ in try await store.check() }
             try add("retry") {
                 try await store.retry(matching: $0.argument("matching"), id: $0.argument("id"))
             }
-            try add("drop") {
-                try await store.drop(matching: $0.argument("matching"), id: $0.argument("id"))
-            }
+            try add("drop") { try await store.drop(matching: $0.argument("matching"), id: $0.argument("id")) }
         } catch {
             for registration in registrations { registration.cancel() }
             throw error
