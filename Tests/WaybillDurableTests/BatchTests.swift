@@ -34,7 +34,7 @@ struct BatchTests {
     /// Returns the number of messages in a lane.
     private func count(in lane: String, of database: Database) throws -> Int? {
         try database.prepare("SELECT count(*) FROM waybill_messages WHERE lane = ?")
-            .first(lane) { $0.int(0) }
+            .first([lane]) { $0.int(0) }
     }
 
     @Test func `a batch moves a part of the messages to the lane of a new policy, and begins none of them`()
@@ -43,7 +43,7 @@ struct BatchTests {
         try self.withDatabase { database in
             try database.run("BEGIN IMMEDIATE")
             let first = self.batch(database)
-            let message = NewMessage(url: "app://work", details: nil, lane: DurablePolicies.commonLane)
+            let message = StoredMessage(url: "app://work", details: nil, lane: DurablePolicies.commonLane)
             for _ in 0..<2_500 { _ = try first.send(message) }
             first.state.lanes.hasBegun = true
             var policies = DurablePolicies()
@@ -100,7 +100,7 @@ struct BatchTests {
             try batch.recover()
             #expect(database.totalChanges == changes)
             _ = try batch.send(
-                NewMessage(url: "app://work", details: nil, lane: DurablePolicies.commonLane)
+                StoredMessage(url: "app://work", details: nil, lane: DurablePolicies.commonLane)
             )
             try batch.beginDue()
             #expect(batch.begun.isEmpty)
@@ -136,8 +136,7 @@ struct BatchTests {
                 try database.execute(
                     "INSERT INTO waybill_dead (id, url, details, sent, died, attempts, code, failure) "
                         + "VALUES (?, 'app://work', printf('%.40000c', ?), 0, 0, 1, 'refused', '')",
-                    id,
-                    details
+                    [id, details]
                 )
             }
             func page(after id: Int, size: Int) throws -> [Int] {
@@ -159,17 +158,44 @@ struct BatchTests {
         try self.withDatabase { database in
             try database.run("BEGIN IMMEDIATE")
             let batch = self.batch(database, sizeLimit: 1_000_000)
-            let message = NewMessage(url: "app://work", details: nil, lane: DurablePolicies.commonLane)
-            let result = batch.attemptProgram {
-                try database.execute("CREATE TABLE texts (text TEXT)")
-                try database.execute(
-                    "INSERT INTO texts VALUES (?)",
-                    String(repeating: "x", count: 2_000_000)
-                )
-                return try database.withStoreAccess { try batch.send(message) }
+            let message = StoredMessage(url: "app://work", details: nil, lane: DurablePolicies.commonLane)
+            #expect(throws: DurableError.self) {
+                try batch.runProgram {
+                    try database.execute("CREATE TABLE texts (text TEXT)")
+                    try database.execute(
+                        "INSERT INTO texts VALUES (?)",
+                        [String(repeating: "x", count: 2_000_000)]
+                    )
+                    return try database.withStoreAccess { try batch.send(message) }
+                }
             }
-            #expect(throws: DurableError.self) { try result.get() }
             #expect(throws: Never.self) { try batch.send(message) }
+            try database.run("COMMIT")
+        }
+    }
+
+    @Test func `a send whose key cannot be stored writes no message, even if the program catches the error`()
+        throws
+    {
+        try self.withDatabase { database in
+            try database.execute(
+                "CREATE TRIGGER refusal BEFORE INSERT ON waybill_keys "
+                    + "BEGIN SELECT RAISE(ABORT, 'refused'); END"
+            )
+            try database.run("BEGIN IMMEDIATE")
+            var lanes = Lanes()
+            lanes.hasBegun = true
+            let batch = self.batch(database, lanes: lanes)
+            var message = StoredMessage(url: "app://work", details: nil, lane: DurablePolicies.commonLane)
+            message.key = "7"
+            try batch.runProgram {
+                database.withStoreAccess {
+                    _ = #expect(throws: DurableError.self) { try batch.send(message) }
+                }
+            }
+            #expect(try self.count(in: DurablePolicies.commonLane, of: database) == 0)
+            #expect(batch.begun.isEmpty)
+            #expect(batch.state.lanes.inFlight == 0)
             try database.run("COMMIT")
         }
     }
@@ -179,7 +205,7 @@ struct BatchTests {
             let batch = self.batch(database)
             for _ in 0..<2_500 {
                 _ = try batch.send(
-                    NewMessage(url: "app://work", details: nil, lane: DurablePolicies.commonLane)
+                    StoredMessage(url: "app://work", details: nil, lane: DurablePolicies.commonLane)
                 )
             }
             try database.execute("UPDATE waybill_messages SET state = 1 WHERE id = 1500")

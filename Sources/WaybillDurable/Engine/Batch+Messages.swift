@@ -9,69 +9,65 @@ extension Batch {
     ///
     /// A message that the store has already accepted causes a follow-up, so the limit on the file's size does
     /// not apply to it. If an earlier message has the same key, the receipt has that message's number.
-    func send(_ message: NewMessage, isFollowUp: Bool = false) throws(DurableError) -> DurableReceipt {
-        let lane = message.lane
+    func send(_ message: StoredMessage, isFollowUp: Bool = false) throws -> DurableReceipt {
         if let key = message.key {
             let id = try self.database.statement("SELECT id FROM waybill_keys WHERE key = ? AND expires > ?")
-                .first(key, self.now) { $0.int(0) }
+                .first([key, self.now]) { $0.int(0) }
             if let id { return DurableReceipt(id: id, isDuplicate: true) }
         }
         if !isFollowUp { try self.checkSize() }
-        let id = try self.nextNumber()
-        self.addLane(lane)
+        guard let key = message.key else {
+            return DurableReceipt(id: try self.insert(message), isDuplicate: false)
+        }
+        // The program may catch an error of a statement, and commit the rest of its transaction, so write the
+        // message and its key together or not at all.
+        return try self.inSavepoint {
+            let id = try self.insert(message)
+            let lifetime = message.keyLifetime ?? self.settings.configuration.keyLifetime
+            try self.database.run(
+                "INSERT OR REPLACE INTO waybill_keys (key, id, expires) VALUES (?,?,?)",
+                [key, id, StoreClock.adding(lifetime, to: self.now)]
+            )
+            try self.dropKeys(limit: 2)
+            return DurableReceipt(id: id, isDuplicate: false)
+        }
+    }
+
+    /// Writes a message without its key, and returns the message's number.
+    private func insert(_ message: StoredMessage) throws(DurableError) -> Int {
+        var message = message
+        message.id = try self.nextNumber()
+        message.sent = self.now
+        message.expires = message.lifetime.map { StoreClock.adding($0, to: self.now) }
+        self.addLane(message.lane)
         var state = DurableRecord.State.waiting
         if let order = message.order, try self.hasMessage(inOrder: order) {
             state = .behind
-        } else if message.delay <= .zero, self.state.lanes.hasSlot(in: lane, at: self.now) {
+        } else if message.delay <= .zero, self.state.lanes.hasSlot(in: message.lane, at: self.now) {
             state = .underway
+            message.attempts = 1
         }
         let due = StoreClock.adding(message.delay, to: self.now)
-        let expires = message.lifetime.map { StoreClock.adding($0, to: self.now) }
         try self.database.run(
             """
             INSERT INTO waybill_messages
             (id, state, url, lane, due, sent, attempts, expires, order_key, details) VALUES (?,?,?,?,?,?,?,?,?,?)
             """,
-            id,
-            state.number,
-            message.url,
-            lane,
-            due,
-            self.now,
-            state == .underway ? 1 : 0,
-            expires,
-            message.order,
-            message.details
+            [
+                message.id, state.number, message.url, message.lane, due, message.sent, message.attempts,
+                message.expires, message.order, message.details,
+            ]
         )
-        // The program may catch an error of a statement, and commit the rest of its transaction, so change
-        // the lane if and only if the message has been inserted.
-        if state == .waiting { self.state.lanes.wait(in: lane, until: due) }
-        if state == .underway {
-            self.state.lanes.takeSlot(in: lane)
-            self.begun.append(
-                BegunMessage(
-                    id: id,
-                    url: message.url,
-                    lane: lane,
-                    order: message.order,
-                    details: message.details,
-                    attempts: 1,
-                    expires: expires,
-                    sent: self.now
-                )
-            )
-        }
-        if let key = message.key {
-            let lifetime = message.keyLifetime ?? self.settings.configuration.keyLifetime
-            try self.database.run(
-                "INSERT OR REPLACE INTO waybill_keys (key, id, expires) VALUES (?,?,?)",
-                key,
-                id,
-                StoreClock.adding(lifetime, to: self.now)
-            )
-            try self.dropKeys(limit: 2)
-        }
-        return DurableReceipt(id: id, isDuplicate: false)
+        // Change the lane if and only if the message has been inserted.
+        if state == .waiting { self.state.lanes.wait(in: message.lane, until: due) }
+        if state == .underway { self.begin(message) }
+        return message.id
+    }
+
+    /// Takes a slot of the message's lane, for an attempt that begins after the commit.
+    private func begin(_ message: StoredMessage) {
+        self.state.lanes.takeSlot(in: message.lane)
+        self.begun.append(message)
     }
 
     /// Returns a number that is not used twice.
@@ -86,7 +82,7 @@ extension Batch {
 
     private func hasMessage(inOrder order: String) throws(DurableError) -> Bool {
         try self.database.statement("SELECT 1 FROM waybill_messages WHERE order_key = ? LIMIT 1")
-            .first(order) { _ in true } ?? false
+            .first([order]) { _ in true } ?? false
     }
 
     /// Deletes expired keys, at most `limit`.
@@ -96,13 +92,29 @@ extension Batch {
             DELETE FROM waybill_keys WHERE key IN
             (SELECT key FROM waybill_keys WHERE expires <= ? ORDER BY expires LIMIT ?)
             """,
-            self.now,
-            limit
+            [self.now, limit]
         )
     }
 
+    private func checkSize() throws(DurableError) {
+        let limit = self.settings.configuration.sizeLimit
+        if self.isFull == nil {
+            self.isFull = try self.database.usedSize() >= limit
+            if self.isFull == true {
+                // Sends with keys delete expired keys, but a full store accepts no sends.
+                try self.dropKeys(limit: 1_000)
+                self.isFull = try self.database.usedSize() >= limit
+            }
+        }
+        guard self.isFull == true else { return }
+        let message =
+            "\(self.database.path) has reached its limit of \(limit) bytes; let messages complete, drop dead "
+            + "letters, remember keys for a shorter time, or raise sizeLimit"
+        throw DurableError(.sizeLimitReached, message: message)
+    }
+
     /// Deletes a handled message, and sends its value to the return URL; false if the attempt was over.
-    func complete(_ message: BegunMessage, returning value: NewMessage?) throws -> Bool {
+    func complete(_ message: StoredMessage, returning value: StoredMessage?) throws -> Bool {
         // Most messages have only this statement, so they need no savepoint.
         if message.order == nil, value == nil { return try self.delete(message) }
         return try self.inSavepoint {
@@ -113,12 +125,10 @@ extension Batch {
     }
 
     /// Ends an attempt that failed: the message waits for the next attempt, or becomes a dead letter.
-    func fail(_ message: BegunMessage, with error: RoutingError, by policy: DurablePolicy) throws {
+    func fail(_ message: StoredMessage, with error: RoutingError, by policy: DurablePolicy) throws {
         let due = StoreClock.adding(policy.backoff.delay(after: message.attempts), to: self.now)
-        let isExpired = message.expires.map { $0 <= due } ?? false
-        if error.isPermanent || isExpired || message.attempts >= policy.attempts {
-            try self.kill(message, with: error)
-            return
+        if error.isPermanent || message.isExpired(at: due) || message.attempts >= policy.attempts {
+            return try self.kill(message, with: error)
         }
         // The process did not end during the attempt, so the message returns from the lane for interrupted
         // messages to the lane of its policy.
@@ -127,13 +137,13 @@ extension Batch {
     }
 
     /// Ends an attempt, which does not count, because the bus has shut down.
-    func release(_ message: BegunMessage) throws(DurableError) {
+    func release(_ message: StoredMessage) throws(DurableError) {
         try self.retry(message, in: message.lane, at: self.now, attempts: message.attempts - 1)
     }
 
     /// Ends an attempt, so that the message waits for the next, unless the attempt was already over.
     private func retry(
-        _ message: BegunMessage,
+        _ message: StoredMessage,
         in lane: String,
         at due: Int,
         attempts: Int,
@@ -145,18 +155,13 @@ extension Batch {
             failure = coalesce(?, failure), interruptions = 0
             WHERE id = ? AND state = 1 AND attempts = ?
             """,
-            lane,
-            due,
-            attempts,
-            failure,
-            message.id,
-            message.attempts
+            [lane, due, attempts, failure, message.id, message.attempts]
         )
         if self.database.changes == 1 { self.wait(in: lane, until: due) }
     }
 
     /// Moves a message to the dead letters.
-    func kill(_ message: BegunMessage, with error: RoutingError) throws {
+    func kill(_ message: StoredMessage, with error: RoutingError) throws {
         let isDead = try self.inSavepoint {
             try self.database.run(
                 """
@@ -164,11 +169,7 @@ extension Batch {
                 SELECT id, url, order_key, details, sent, ?, attempts, ?, ? FROM waybill_messages
                 WHERE id = ? AND state = 1 AND attempts = ?
                 """,
-                self.now,
-                "\(error.code)",
-                "\(error)",
-                message.id,
-                message.attempts
+                [self.now, "\(error.code)", "\(error)", message.id, message.attempts]
             )
             return try self.delete(message)
         }
@@ -182,11 +183,11 @@ extension Batch {
 
     /// Deletes a message if its attempt is still underway, makes the next message with its order key ready,
     /// and returns whether the attempt was underway.
-    private func delete(_ message: BegunMessage) throws(DurableError) -> Bool {
-        let delete = try self.database.statement(
-            "DELETE FROM waybill_messages WHERE id = ? AND state = 1 AND attempts = ?"
+    private func delete(_ message: StoredMessage) throws(DurableError) -> Bool {
+        try self.database.run(
+            "DELETE FROM waybill_messages WHERE id = ? AND state = 1 AND attempts = ?",
+            [message.id, message.attempts]
         )
-        try delete.run(message.id, message.attempts)
         guard self.database.changes == 1 else { return false }
         guard let order = message.order else { return true }
         let follow = try self.database.statement(
@@ -195,7 +196,7 @@ extension Batch {
             (SELECT min(id) FROM waybill_messages WHERE order_key = ?) RETURNING lane
             """
         )
-        if let lane = try follow.first(order, of: { $0.text(0) }) {
+        if let lane = try follow.first([order], { $0.text(0) }) {
             // The message possibly has a delay, so read the next time of the lane from the file.
             self.wait(in: lane, until: try self.database.nextDue(of: lane) ?? self.now)
         }
@@ -209,26 +210,23 @@ extension Batch {
             self.addLane(lane)
             let slots = self.state.lanes.freeSlots(in: lane)
             guard slots > 0, let messages = try self.messagesToBegin(in: lane, limit: slots) else { continue }
-            let begunBefore = self.begun.count
             for var message in messages {
-                let isExpired = message.expires.map { $0 <= self.now } ?? false
+                let isExpired = message.isExpired(at: self.now)
                 // An expired message is not attempted, so the attempt does not count.
                 if isExpired { message.attempts -= 1 }
                 try self.database.run(
                     "UPDATE waybill_messages SET state = 1, attempts = ? WHERE id = ?",
-                    message.attempts,
-                    message.id
+                    [message.attempts, message.id]
                 )
                 if isExpired {
                     let reason = "the message expired in the store before it was handled"
                     let error = RoutingError(.deadlineExceeded, url: message.url, message: reason)
                     try self.kill(message, with: error)
                 } else {
-                    self.begun.append(message)
+                    self.begin(message)
                 }
             }
-            let count = self.begun.count - begunBefore
-            self.state.lanes.begin(count, in: lane, nextDue: try self.database.nextDue(of: lane))
+            self.state.lanes.setNextDue(try self.database.nextDue(of: lane), of: lane)
         }
     }
 
@@ -238,7 +236,7 @@ extension Batch {
     /// dead letters again without the policies of the program. So first moves other messages to the lanes of
     /// their policies. Returns nil if possibly more messages must be moved. The next batch then moves them,
     /// so that sends do not wait for the moves of all messages.
-    private func messagesToBegin(in lane: String, limit: Int) throws(DurableError) -> [BegunMessage]? {
+    private func messagesToBegin(in lane: String, limit: Int) throws(DurableError) -> [StoredMessage]? {
         let select = try self.database.statement(
             """
             SELECT id, url, lane, order_key, details, attempts + 1, expires, sent FROM waybill_messages
@@ -248,13 +246,13 @@ extension Batch {
         let update = try self.database.statement("UPDATE waybill_messages SET lane = ? WHERE id = ?")
         var moved = 0
         while moved < 1_000 {
-            let messages = try select.rows([lane, self.now, limit]) { BegunMessage($0) }
+            let messages = try select.rows([lane, self.now, limit]) { StoredMessage($0) }
             if lane == DurablePolicies.interruptedLane { return messages }
             let before = moved
             for message in messages {
                 let current = self.settings.policies.lane(ofStored: message.url)
                 if current == lane { continue }
-                try update.run(current, message.id)
+                try update.run([current, message.id])
                 self.wait(in: current, until: self.now)
                 moved += 1
             }
@@ -279,7 +277,7 @@ extension Batch {
             SELECT id, url, lane, order_key, NULL, attempts, expires, sent, interruptions FROM waybill_messages
             WHERE state = 1 ORDER BY id
             """
-        ).rows { (message: BegunMessage($0), interruptions: $0.amount(8) + 1) }
+        ).rows { (message: StoredMessage($0), interruptions: $0.amount(8) + 1) }
         let update = try database.prepare(
             "UPDATE waybill_messages SET state = 0, due = ?, interruptions = ?, lane = ? WHERE id = ?"
         )
@@ -292,12 +290,9 @@ extension Batch {
             }
             let isSuspect = interruptions > 1
             let delay = isSuspect ? policy.backoff.delay(after: message.attempts) : .zero
-            try update.run(
-                StoreClock.adding(delay, to: self.now),
-                interruptions,
-                isSuspect ? DurablePolicies.interruptedLane : message.lane,
-                message.id
-            )
+            let due = StoreClock.adding(delay, to: self.now)
+            let lane = isSuspect ? DurablePolicies.interruptedLane : message.lane
+            try update.run([due, interruptions, lane, message.id])
         }
         // This query jumps from one lane in which messages wait to the next in the index.
         let select = try self.database.prepare(
@@ -325,24 +320,6 @@ extension Batch {
     /// Adds a lane if it does not exist, and sets its limit to the limit of its current policy.
     func addLane(_ lane: String) {
         self.state.lanes.setLimit(self.settings.policies.concurrency(of: lane), of: lane)
-    }
-
-    private func checkSize() throws(DurableError) {
-        let limit = self.settings.configuration.sizeLimit
-        if self.isFull == nil {
-            var isFull = try self.database.usedSize() >= limit
-            if isFull {
-                // Sends with keys delete expired keys, but a full store accepts no sends.
-                try self.dropKeys(limit: 1_000)
-                isFull = try self.database.usedSize() >= limit
-            }
-            self.isFull = isFull
-        }
-        guard self.isFull == true else { return }
-        let message =
-            "\(self.database.path) has reached its limit of \(limit) bytes; let messages complete, drop dead "
-            + "letters, remember keys for a shorter time, or raise sizeLimit"
-        throw DurableError(.sizeLimitReached, message: message)
     }
 }
 

@@ -12,12 +12,10 @@ final class Batch {
     let settings: StoreSettings
     var state: StoreState
     /// The messages whose attempts begin after the transaction has been committed.
-    var begun: [BegunMessage] = []
+    var begun: [StoredMessage] = []
     /// The errors that are logged after the commit, and not each time that the engine repeats the batch while
     /// the disk is full.
     var errors: [(message: Logger.Message, metadata: Logger.Metadata)] = []
-    /// The failure because of which the whole batch fails; nil if no such failure has occurred.
-    private(set) var failure: DurableError?
     /// Whether the batch has declared or removed a schedule.
     var schedulesChanged = false
     /// Whether the file has reached its size limit; nil if the next send must read the size again.
@@ -28,29 +26,26 @@ final class Batch {
         self.settings = settings
         self.state = state
         self.now = now
-        // If the previous commit failed, its failure has already been reported, so discard it.
-        _ = database.takeFailure()
-    }
-
-    /// Runs work, and records a failure that concerns the whole batch.
-    func attempt<Value>(_ body: () throws -> Value) -> Result<Value, any Error> {
-        let result = Result { try body() }
-        if let failure = self.database.takeFailure() { self.failure = failure }
-        return result
     }
 
     /// Runs code of the program in a savepoint, so that its failure affects no other work of the batch.
-    func attemptProgram<Value>(_ body: () throws -> Value) -> Result<Value, any Error> {
-        self.attempt {
-            try self.inSavepoint {
-                let limit = self.settings.configuration.transactionLimit
-                let value = try self.database.withProgramAccess(limit: limit) {
-                    let value = try body()
-                    // The closure possibly caught and ignored the failure of a statement, so check again.
-                    try self.checkLimit()
-                    return value
-                }
-                try self.checkTransaction()
+    func runProgram<Value>(_ body: () throws -> Value) throws -> Value {
+        let configuration = self.settings.configuration
+        let start = ContinuousClock.now
+        defer {
+            let duration = ContinuousClock.now - start
+            if duration > configuration.slowTransaction {
+                configuration.logger.warning(
+                    "a transaction kept all sends of the store waiting; make it shorter",
+                    metadata: ["duration": "\(duration)"]
+                )
+            }
+        }
+        return try self.inSavepoint {
+            try self.database.withProgramAccess(limit: configuration.transactionLimit) {
+                let value = try body()
+                // The closure possibly caught and ignored the failure of a statement, so check again.
+                try self.checkProgram()
                 return value
             }
         }
@@ -78,19 +73,17 @@ final class Batch {
         }
     }
 
-    /// Throws an error if code of the program has used the database for longer than its limit.
-    func checkLimit() throws(DurableError) {
+    /// Throws an error if nothing more may be written, because a statement of the program has rolled the
+    /// transaction back, or the program has used the database for longer than its limit.
+    func checkProgram() throws(DurableError) {
+        guard self.database.isInTransaction else {
+            let message = "a statement rolled the transaction back, so nothing was written"
+            throw DurableError(.statementFailed, message: message)
+        }
         guard self.database.observer.isOverdue else { return }
         let limit = self.settings.configuration.transactionLimit
         let message =
             "the transaction took longer than its limit of \(limit), so nothing was written; make it shorter"
-        throw DurableError(.statementFailed, message: message)
-    }
-
-    /// Throws an error if a statement has rolled the transaction back, because nothing more may be written.
-    func checkTransaction() throws(DurableError) {
-        if self.database.isInTransaction { return }
-        let message = "a statement rolled the transaction back, so nothing was written"
         throw DurableError(.statementFailed, message: message)
     }
 }
@@ -116,18 +109,24 @@ struct StoreWork: Sendable {
 }
 
 extension StoreWork {
-    /// Creates work that is tried again; `onFailure` is called when only this work of its batch has failed.
+    /// Creates work that is tried again, and whose own failure is logged with the URL of its message.
     init(
         retrying work: @escaping @Sendable (Batch) throws -> Void,
-        onFailure: @escaping @Sendable (any Error) -> Void,
-        reject: @escaping @Sendable (DurableError) -> Void = { _ in }
+        failure: Logger.Message,
+        url: String? = nil
     ) {
-        self.mustSucceed = true
-        self.perform = { batch in
-            let result = batch.attempt { try work(batch) }
-            return { if case .failure(let error) = result { onFailure(error) } }
+        self.init(mustSucceed: true) { batch in
+            do {
+                try work(batch)
+            } catch {
+                var metadata: Logger.Metadata = ["error": "\(error)"]
+                metadata["url"] = url.map { "\($0)" }
+                batch.errors.append((failure, metadata))
+            }
+            return {}
+        } reject: { _ in
+            // The file still contains the messages of the work, and the next process handles them.
         }
-        self.reject = reject
     }
 }
 #endif

@@ -51,11 +51,8 @@ struct Lanes {
 
     func freeSlots(in lane: String) -> Int { self.lanes[lane].map { max(0, $0.limit - $0.inFlight) } ?? 0 }
 
-    /// Records the attempts that begin in a lane, and the time at which the lane's next message is due.
-    mutating func begin(_ count: Int, in lane: String, nextDue: Int?) {
-        self.lanes[lane]?.inFlight += count
-        self.lanes[lane]?.nextDue = nextDue
-    }
+    /// Sets the time at which the first waiting message of a lane is due; nil if no message waits.
+    mutating func setNextDue(_ due: Int?, of lane: String) { self.lanes[lane]?.nextDue = due }
 
     /// The first time at which an attempt can begin without the end of another; nil if there is none.
     var wakeTime: Int? {

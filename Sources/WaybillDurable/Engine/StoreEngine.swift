@@ -7,8 +7,9 @@ internal import WaybillRouting
 /// The actor that owns the file of a store, on a loop with its own thread, or on a loop of a simulation.
 ///
 /// Sends, transactions and outcomes of attempts put ``StoreWork`` into the inbox. The engine takes all work
-/// from the inbox and performs it in one transaction. All work that arrives during one synchronization of the
-/// disk therefore shares the next synchronization:
+/// from the inbox and performs it in one transaction, a ``Batch``. All work that arrives during one
+/// synchronization of the disk therefore shares the next synchronization. ``Lanes`` decides which attempts
+/// begin, and a ``DurableAttempt`` delivers one message to its handler:
 ///
 /// ```
 /// send, transaction, complete --> inbox --> Batch: BEGIN, work ..., due messages begin, COMMIT
@@ -134,6 +135,8 @@ actor StoreEngine: LoopBound {
     /// Performs work in one transaction; returns the index of work that was rejected because it rolled back.
     private func commit(_ works: [StoreWork], to database: Database) -> Int? {
         let batch = Batch(database, settings: self.settings, state: self.state, at: self.clock.now())
+        // If the previous commit failed, its failure has already been reported, so discard it.
+        database.observer.failure = nil
         var results: [() -> Void] = []
         let commits = database.observer.commits
         let logPages = database.observer.logPages
@@ -141,7 +144,7 @@ actor StoreEngine: LoopBound {
             try database.run("BEGIN IMMEDIATE")
             for (index, work) in works.enumerated() {
                 results.append(work.perform(batch))
-                if let failure = batch.failure { throw failure }
+                if let failure = database.observer.failure { throw failure }
                 if !database.isInTransaction {
                     // Work that must succeed is tried again later, together with the other work of the batch.
                     if work.mustSucceed {
@@ -184,7 +187,7 @@ actor StoreEngine: LoopBound {
         if let bus = self.settings.bus { for message in batch.begun { self.deliver(message, to: bus) } }
         if !self.drainWaiters.isEmpty, self.isDrained { self.resumeDrainWaiters() }
         if database.observer.logPages >= logLimit { self.checkpoint(database) }
-        self.armTimer()
+        self.setTimer(after: self.pause)
         return nil
     }
 
@@ -205,7 +208,7 @@ actor StoreEngine: LoopBound {
                 )
             }
             self.inbox.withLock { $0.works = retried + $0.works }
-            self.runBatch(after: .milliseconds(500))
+            self.setTimer(after: .milliseconds(500))
             return
         }
         self.settings.configuration.logger.critical(
@@ -227,24 +230,22 @@ actor StoreEngine: LoopBound {
     /// The number of rows after which a long query lets other work of the store have its turn.
     static let rowsPerTurn = 1_000
 
-    /// Replaces the timer by one that performs the next batch after a pause.
-    private func runBatch(after pause: Duration) {
+    /// Replaces the timer by one that performs the next batch after a pause; nil for no timer.
+    private func setTimer(after pause: Duration?) {
         self.timer?.cancel()
-        let deadline = Deadline(after: pause, by: self.eventLoop.time)
-        self.timer = self.eventLoop.schedule(at: deadline) { [weak self] in
-            self?.assumeOnLoop { $0.runBatch() }
+        self.timer = pause.map { pause in
+            self.eventLoop.schedule(at: Deadline(after: pause, by: self.eventLoop.time)) { [weak self] in
+                self?.assumeOnLoop { $0.runBatch() }
+            }
         }
     }
 
-    private func armTimer() {
-        self.timer?.cancel()
-        self.timer = nil
-        guard self.state.lanes.isDelivering,
-            let due = [self.state.lanes.wakeTime, self.state.schedules.next].compactMap(\.self).min()
-        else { return }
+    /// The pause until the next attempt or schedule is due; nil if there is none.
+    private var pause: Duration? {
+        guard self.state.lanes.isDelivering else { return nil }
+        let next = [self.state.lanes.wakeTime, self.state.schedules.next].compactMap(\.self).min()
         // The store's clock is the wall clock, which somebody may set forward while the timer waits.
-        let pause = min(max(0, due - self.clock.now()), 60_000)
-        self.runBatch(after: .milliseconds(pause))
+        return next.map { .milliseconds(min(max(0, $0 - self.clock.now()), 60_000)) }
     }
 
     private func checkpoint(_ database: Database) {
@@ -256,7 +257,7 @@ actor StoreEngine: LoopBound {
         }
     }
 
-    private func deliver(_ message: BegunMessage, to bus: MessageBus) {
+    private func deliver(_ message: StoredMessage, to bus: MessageBus) {
         let attempt = DurableAttempt(
             message,
             number: "\(self.id)/\(message.id)/\(message.sent)",
@@ -283,16 +284,8 @@ extension StoreEngine {
             let policies = try settings.policies.with(configuration)
             return StoreSettings(settings.configuration, policies: policies, bus: bus)
         }
-        self.enqueue(
-            StoreWork { batch in
-                try batch.recover()
-            } onFailure: { error in
-                self.settings.configuration.logger.error(
-                    "the messages of an earlier process could not be recovered",
-                    metadata: ["error": "\(error)"]
-                )
-            }
-        )
+        let failure: Logger.Message = "the messages of an earlier process could not be recovered"
+        self.enqueue(StoreWork(retrying: { try $0.recover() }, failure: failure))
     }
 
     /// Whether no attempt is underway, and all outcomes of attempts have been written.
@@ -308,12 +301,10 @@ extension StoreEngine {
             await withCheckedContinuation { continuation in
                 self.drainWaiters.append(continuation)
                 let deadline = Deadline(after: limit, by: self.eventLoop.time)
-                self.eventLoop.schedule(
-                    at: deadline,
-                    orAtShutDown: { [weak self] _ in
-                        self?.assumeOnLoop { $0.resumeDrainWaiters() }
-                    }
-                )
+                let resume = { @Sendable [weak self] (_: ScheduledTimer.Event) -> Void in
+                    self?.assumeOnLoop { $0.resumeDrainWaiters() }
+                }
+                self.eventLoop.schedule(at: deadline, orAtShutDown: resume)
             }
         }
         self.runBatch()
@@ -356,7 +347,7 @@ extension StoreEngine {
             for message in underway where policies.policy(of: message.url).attempts > 1 {
                 try database.run(
                     "UPDATE waybill_messages SET state = 0, attempts = attempts - 1 WHERE id = ?",
-                    message.id
+                    [message.id]
                 )
             }
         }

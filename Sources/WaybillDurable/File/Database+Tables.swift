@@ -15,8 +15,7 @@ extension Database {
             for statement in Self.definitions { try self.execute(statement) }
             try self.execute(
                 "INSERT INTO waybill_store (name, value) VALUES ('schema', ?), ('next', 1), ('clock', 0), ('id', ?)",
-                Self.schema,
-                Int.random(in: 1 ... .max)
+                [Self.schema, Int.random(in: 1 ... .max)]
             )
         }
         let schema = try self.value("schema") ?? 0
@@ -29,11 +28,11 @@ extension Database {
 
     /// Returns a value of the store; nil if the file does not have it.
     func value(_ name: String, read: (Statement) -> Int = { $0.amount(0) }) throws(DurableError) -> Int? {
-        try self.prepare("SELECT value FROM waybill_store WHERE name = ?").first(name, of: read)
+        try self.prepare("SELECT value FROM waybill_store WHERE name = ?").first([name], read)
     }
 
     func set(_ name: String, to value: Int) throws(DurableError) {
-        try self.execute("UPDATE waybill_store SET value = ? WHERE name = ?", value, name)
+        try self.execute("UPDATE waybill_store SET value = ? WHERE name = ?", [value, name])
     }
 
     /// Returns a time that the store's clock had reached when the file was last open.
@@ -47,7 +46,7 @@ extension Database {
     func nextDue(of lane: String) throws(DurableError) -> Int? {
         // SQLite orders texts after numbers, so a time that is not a number is not the first one.
         try self.statement("SELECT min(due) FROM waybill_messages WHERE lane = ? AND state = 0")
-            .first(lane) { $0.optionalAmount(0) }
+            .first([lane]) { $0.optionalAmount(0) }
     }
 
     /// The number of bytes of the file that contain data.

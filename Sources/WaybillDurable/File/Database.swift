@@ -62,8 +62,8 @@ final class Database {
         unsafe sqlite3_close_v2(self.connection)
     }
 
-    /// Runs a statement that returns no rows.
-    func execute(_ sql: String, _ values: (any SQLBindable)...) throws(DurableError) {
+    /// Compiles and runs a statement, and ignores its rows.
+    func execute(_ sql: String, _ values: Bindings = []) throws(DurableError) {
         try self.prepare(sql).run(values)
     }
 
@@ -110,7 +110,7 @@ final class Database {
     }
 
     /// Runs a statement of the store, which is compiled only once.
-    func run(_ sql: StaticString, _ values: (any SQLBindable)...) throws(DurableError) {
+    func run(_ sql: StaticString, _ values: Bindings = []) throws(DurableError) {
         try self.statement(sql).run(values)
     }
 
@@ -146,9 +146,6 @@ final class Database {
         return try body()
     }
 
-    /// Returns the last failure that concerns the whole transaction, and removes it.
-    func takeFailure() -> DurableError? { self.observer.failure.take() }
-
     /// Runs code of the store within ``withProgramAccess(limit:_:)``, but without the restrictions.
     func withStoreAccess<Result>(_ body: () throws -> Result) rethrows -> Result {
         let outer = self.observer.isProgram
@@ -160,13 +157,8 @@ final class Database {
     /// Copies the log into the file, synchronizes the file, and returns the number of pages in the log.
     func checkpoint() throws(DurableError) -> Int {
         var pages: CInt = 0
-        let status = unsafe sqlite3_wal_checkpoint_v2(
-            self.connection,
-            nil,
-            SQLITE_CHECKPOINT_PASSIVE,
-            &pages,
-            nil
-        )
+        let mode = SQLITE_CHECKPOINT_PASSIVE
+        let status = unsafe sqlite3_wal_checkpoint_v2(self.connection, nil, mode, &pages, nil)
         guard status == SQLITE_OK else { throw self.error(status, while: "copying the log into the file") }
         self.observer.logPages = 0
         return Int(pages)

@@ -8,31 +8,18 @@ public enum SQLValue: Sendable, Hashable {
     case bytes([UInt8])
 
     /// The whole number; nil for a value of another kind.
-    public var int: Int? {
-        if case .int(let value) = self { return Int(value) }
-        return nil
-    }
+    public var int: Int? { if case .int(let value) = self { Int(value) } else { nil } }
 
     /// The number, also a whole number, as a `Double`; nil for a value of another kind.
     public var double: Double? {
-        switch self {
-        case .double(let value): value
-        case .int(let value): Double(value)
-        case .null, .text, .bytes: nil
-        }
+        if case .double(let value) = self { value } else { self.int.map(Double.init) }
     }
 
     /// The text; nil for a value of another kind.
-    public var text: String? {
-        if case .text(let value) = self { return value }
-        return nil
-    }
+    public var text: String? { if case .text(let value) = self { value } else { nil } }
 
     /// The bytes of a blob; nil for a value of another kind.
-    public var bytes: [UInt8]? {
-        if case .bytes(let value) = self { return value }
-        return nil
-    }
+    public var bytes: [UInt8]? { if case .bytes(let value) = self { value } else { nil } }
 }
 
 /// A type whose values can be parameters of an SQL statement.

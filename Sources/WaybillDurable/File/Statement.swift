@@ -2,6 +2,9 @@
 internal import CSQLite
 internal import WaybillRouting
 
+/// The values of a statement's parameters, in the order of the question marks.
+typealias Bindings = [any SQLBindable]
+
 /// A compiled SQL statement, which can run many times.
 @safe
 final class Statement {
@@ -18,27 +21,19 @@ final class Statement {
     deinit { unsafe sqlite3_finalize(self.handle) }
 
     /// Runs the statement to its end, and ignores its rows.
-    func run(_ values: (any SQLBindable)...) throws(DurableError) { try self.run(values) }
-
-    func run(_ values: [any SQLBindable]) throws(DurableError) {
+    func run(_ values: Bindings = []) throws(DurableError) {
         try self.forEachRow(values) { () throws(DurableError) in }
     }
 
-    /// Runs the statement, and returns the value of `column` for the first row, or nil without a row.
-    func first<Value>(
-        _ values: (any SQLBindable)...,
-        of column: (Statement) -> Value?
-    ) throws(DurableError) -> Value? {
+    /// Runs the statement, and returns the value that a closure reads from the first row; nil without a row.
+    func first<Value>(_ values: Bindings = [], _ read: (Statement) -> Value?) throws(DurableError) -> Value? {
         defer { self.reset() }
         try self.bind(values)
-        return try self.step() ? column(self) : nil
+        return try self.step() ? read(self) : nil
     }
 
     /// Runs the statement, and returns the value that a closure reads from each row.
-    func rows<Value>(
-        _ values: [any SQLBindable] = [],
-        _ read: (Statement) -> Value
-    ) throws(DurableError) -> [Value] {
+    func rows<Value>(_ values: Bindings = [], _ read: (Statement) -> Value) throws(DurableError) -> [Value] {
         var rows: [Value] = []
         try self.forEachRow(values) { () throws(DurableError) in rows.append(read(self)) }
         return rows
@@ -46,7 +41,7 @@ final class Statement {
 
     /// Runs the statement, and calls a closure for each row until a condition is false.
     func forEachRow(
-        _ values: [any SQLBindable] = [],
+        _ values: Bindings = [],
         while isContinued: @autoclosure () -> Bool = true,
         _ body: () throws(DurableError) -> Void
     ) throws(DurableError) {
@@ -66,7 +61,7 @@ final class Statement {
         }
     }
 
-    private func bind(_ values: [any SQLBindable]) throws(DurableError) {
+    private func bind(_ values: Bindings) throws(DurableError) {
         let count = unsafe Int(sqlite3_bind_parameter_count(self.handle))
         guard count == values.count else {
             let counts = "has \(count) parameters, but the call passes \(values.count) values"
@@ -118,16 +113,13 @@ final class Statement {
     /// The time or count in a column, with the same limit; 0 if the value is not a number.
     func amount(_ column: CInt) -> Int { self.optionalAmount(column) ?? 0 }
 
-    /// Returns the current row.
-    func row(_ columns: [String]) -> SQLRow {
-        SQLRow(columns: columns, values: (0..<CInt(columns.count)).map { self.value($0) })
-    }
-
-    var columns: [String] {
-        let count = unsafe sqlite3_column_count(self.handle)
-        return (0..<count).map { column in
+    /// Runs the statement, and returns its rows with the names of their columns.
+    func table(_ values: Bindings) throws(DurableError) -> [SQLRow] {
+        let columns = unsafe 0..<sqlite3_column_count(self.handle)
+        let names = columns.map { column in
             unsafe sqlite3_column_name(self.handle, column).map { unsafe String(cString: $0) } ?? ""
         }
+        return try self.rows(values) { row in SQLRow(columns: names, values: columns.map(row.value)) }
     }
 
     private func value(_ column: CInt) -> SQLValue {

@@ -1,7 +1,7 @@
 #if Durable
 internal import WaybillEventLoop
 public import Waybill
-internal import WaybillRouting
+public import WaybillRouting
 
 /// The way in which a store delivers the messages of some URLs: attempts, waits, and limits.
 public struct DurablePolicy: Sendable {
@@ -9,17 +9,13 @@ public struct DurablePolicy: Sendable {
     ///
     /// An attempt counts when it begins. If the number is 1, a message is handled at most once.
     public var attempts: Int
-
     /// The wait between two attempts.
     public var backoff: Backoff
-
     /// The number of messages that are handled at the same time.
     ///
     /// If a module handles one message at a time, choose a number below ``timeout`` divided by the time that
-    /// the module needs for one message. The timeout includes the time during which a message waits in the
-    /// module's mailbox.
+    /// the module needs for one message, because the timeout includes the wait in the module's mailbox.
     public var concurrency: Int
-
     /// How long a handler may run before its task is cancelled and the attempt has failed.
     public var timeout: Duration
 
@@ -37,6 +33,23 @@ public struct DurablePolicy: Sendable {
     }
 }
 
+extension DurableStore {
+    /// Sets the policy by which messages of some URLs are delivered.
+    ///
+    /// If several patterns match a URL, the most specific pattern applies. The limit on concurrent attempts
+    /// applies to messages that are sent after the policy was set.
+    ///
+    /// - Throws: `invalidPattern`, or `conflict` if the pattern of another policy of the store matches the
+    ///   same URLs.
+    public func setPolicy(_ policy: DurablePolicy, for pattern: String) throws(RoutingError) {
+        try self.engine.updateSettings { settings throws(RoutingError) in
+            var policies = settings.policies
+            try policies.add(policy, for: pattern)
+            return StoreSettings(settings.configuration, policies: policies, bus: settings.bus)
+        }
+    }
+}
+
 /// The policies of a store.
 struct DurablePolicies: Sendable {
     /// The name of the lane (the queue) for messages without a policy.
@@ -48,11 +61,7 @@ struct DurablePolicies: Sendable {
     private var table: RouteTable<Entry>
     private var entries: [Entry] = []
 
-    private struct Entry: Sendable {
-        let pattern: String
-        let lane: String
-        let policy: DurablePolicy
-    }
+    private typealias Entry = (pattern: String, lane: String, policy: DurablePolicy)
 
     init(of configuration: MessageBus.Configuration = .init()) {
         var configuration = configuration
@@ -69,7 +78,7 @@ struct DurablePolicies: Sendable {
     mutating func add(_ policy: DurablePolicy, for pattern: String) throws(RoutingError) {
         // Two texts that are different for SQLite are possibly equal for Swift, unless they are ASCII.
         let name = pattern.unicodeScalars.map { $0.escaped(asASCII: true) }.joined()
-        let entry = Entry(pattern: pattern, lane: "policy:\(name)", policy: policy)
+        let entry = (pattern: pattern, lane: "policy:\(name)", policy: policy)
         try self.table.insert(pattern, entry)
         self.entries.append(entry)
     }

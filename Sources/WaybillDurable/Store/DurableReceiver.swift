@@ -59,7 +59,7 @@ public struct DurableReceiver: Middleware {
         details.headers[Self.header] = nil
         let order = details.headers.removeValue(forKey: Self.orderHeader)
         let lifetime = details.headers.removeValue(forKey: Self.lifetimeHeader).flatMap { Int($0) }
-        var stored = try NewMessage(url, details, by: self.store.engine.settings.policies)
+        var stored = try StoredMessage(url, details, by: self.store.engine.settings.policies)
         // The key is twice in the file, so the prefix that separates it from local keys is short.
         stored.key = "\u{1}\(number)"
         stored.keyLifetime = self.memory

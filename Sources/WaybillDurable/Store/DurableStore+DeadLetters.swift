@@ -44,7 +44,7 @@ extension DurableStore {
                 FROM waybill_dead AS dead WHERE id = ? RETURNING state = 2
                 """
             )
-            let isBehind = try insert.first(lane, batch.now, id) { $0.int(0) == 1 } ?? false
+            let isBehind = try insert.first([lane, batch.now, id]) { $0.int(0) == 1 } ?? false
             if !isBehind { batch.wait(in: lane, until: batch.now) }
         }
     }
@@ -88,28 +88,24 @@ extension DurableStore {
     ) async throws -> Int {
         let scope = try self.engine.settings.policies.scope(of: pattern)
         var count = 0
-        var first: Int? = id ?? .min
-        while let start = first {
+        var next: Int? = id ?? .min
+        while let first = next {
             let (found, last) = try await self.engine.perform { batch in
                 let limit = StoreEngine.rowsPerTurn
-                var (rows, found, last) = (0, 0, start)
                 // The values of the letters may need much memory, so they are not read.
                 let select = try batch.database.prepare(
                     "SELECT id, url FROM waybill_dead WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?"
                 )
-                try select.forEachRow([start, id ?? .max, limit]) { () throws(DurableError) in
-                    (rows, last) = (rows + 1, select.int(0))
-                    let url = select.text(1) ?? ""
-                    guard scope?.canRoute(url) ?? true else { return }
-                    try body(last, url, batch)
-                    // SQLite permits the deletion of a row that a running statement has already returned.
-                    try batch.database.run("DELETE FROM waybill_dead WHERE id = ?", last)
-                    found += 1
+                let letters = try select.rows([first, id ?? .max, limit]) { ($0.int(0), $0.text(1) ?? "") }
+                let found = letters.filter { scope?.canRoute($0.1) ?? true }
+                for (id, url) in found {
+                    try body(id, url, batch)
+                    try batch.database.run("DELETE FROM waybill_dead WHERE id = ?", [id])
                 }
-                return (found, rows == limit && last < .max ? last : nil)
+                return (found.count, letters.count == limit ? letters.last?.0 : nil)
             }
             count += found
-            first = last.map { $0 + 1 }
+            next = last.flatMap { $0 < .max ? $0 + 1 : nil }
         }
         return count
     }

@@ -2,27 +2,47 @@
 internal import WaybillJSON
 internal import WaybillRouting
 
-/// A message that has not been written to the file yet, with the arguments of `send`.
-struct NewMessage: Sendable {
+/// A message of a store, from the call of `send` until the message is handled or a dead letter.
+struct StoredMessage: Sendable {
     let url: String
     /// The encoded details; nil when the message has no details.
     let details: String?
     /// The lane of the URL: the queue in which the message waits.
     let lane: String
+    var order: String?
+
+    // The arguments of `send`, which are not read from the file.
     var key: String?
     /// How long the store recognizes the key; nil for the setting of the store.
     var keyLifetime: Duration?
     var delay = Duration.zero
-    var order: String?
     var lifetime: Duration?
+
+    // The values that a message has when it is in the file.
+    var id = 0
+    /// The number of attempts that have begun, including the current attempt.
+    var attempts = 0
+    /// The time, in milliseconds of the store's clock, at which the message expires; nil if it does not.
+    var expires: Int?
+    /// The time of the send, which with the number is unique, even if a restored backup reuses numbers.
+    var sent = 0
+
+    func isExpired(at time: Int) -> Bool { self.expires.map { $0 <= time } ?? false }
 }
 
-extension NewMessage {
+extension StoredMessage {
     /// Creates a message with encoded details, in the lane of its URL.
     init(_ url: String, _ details: MessageDetails, by policies: DurablePolicies) throws(RoutingError) {
-        self.url = url
-        self.details = try details.encoded(for: url)
-        self.lane = try policies.lane(of: url)
+        self.init(url: url, details: try details.encoded(for: url), lane: try policies.lane(of: url))
+    }
+
+    /// Reads a row that begins with id, url, lane, order_key, details, attempts, expires and sent.
+    init(_ row: Statement) {
+        self.init(url: row.text(1) ?? "", details: row.text(4), lane: row.text(2) ?? "", order: row.text(3))
+        self.id = row.int(0)
+        self.attempts = row.amount(5)
+        self.expires = row.optionalAmount(6)
+        self.sent = row.int(7)
     }
 }
 
@@ -136,37 +156,6 @@ extension JSONText {
     /// The text members of an object.
     fileprivate var texts: [String: String] {
         (self.members ?? []).reduce(into: [:]) { $0[$1.name] = $1.value.string }
-    }
-}
-
-/// A message for which an attempt has begun, as written in the file.
-struct BegunMessage: Sendable {
-    let id: Int
-    let url: String
-    let lane: String
-    let order: String?
-    let details: String?
-    /// The number of attempts that have begun, including the current attempt.
-    var attempts: Int
-    /// The time, in milliseconds of the store's clock, at which the message expires.
-    let expires: Int?
-    /// The time of the send, which with the number is unique, even if a restored backup reuses numbers.
-    let sent: Int
-}
-
-extension BegunMessage {
-    /// Reads a row that begins with id, url, lane, order_key, details, attempts, expires and sent.
-    init(_ row: Statement) {
-        self.init(
-            id: row.int(0),
-            url: row.text(1) ?? "",
-            lane: row.text(2) ?? "",
-            order: row.text(3),
-            details: row.text(4),
-            attempts: row.amount(5),
-            expires: row.optionalAmount(6),
-            sent: row.int(7)
-        )
     }
 }
 #endif
