@@ -24,12 +24,10 @@ struct StoreClock {
 
     static var wallTime: Int { Int(Timestamp.now * 1_000) }
 
-    /// Returns the time after a delay, which has an upper limit so that the sum does not overflow.
-    static func adding(_ delay: Duration, to time: Int) -> Int {
-        delay <= .zero ? time : time + min(Self.milliseconds(delay), 1 << 52)
-    }
+    /// Returns the time after a delay; a negative delay counts as zero.
+    static func adding(_ delay: Duration, to time: Int) -> Int { time + Self.milliseconds(delay) }
 
-    /// Returns the whole milliseconds of a duration, with an upper limit.
+    /// Returns the whole milliseconds of a duration, from 0 to 2^52 so that sums with times do not overflow.
     static func milliseconds(_ duration: Duration) -> Int {
         Int(min(max(0, duration / .milliseconds(1)), 0x1p52))
     }

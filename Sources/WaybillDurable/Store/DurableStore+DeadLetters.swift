@@ -33,7 +33,7 @@ extension DurableStore {
     /// - Throws: `invalidPattern`; ``DurableError``.
     @discardableResult
     public func retry(matching pattern: String? = nil, id: Int? = nil) async throws -> Int {
-        try await self.forEachDeadLetter(matching: pattern, id: id) { id, url, batch throws(DurableError) in
+        try await self.forEachDeadLetter(matching: pattern, id: id) { id, url, batch in
             let lane = batch.settings.policies.lane(ofStored: url)
             // The message keeps its number. It waits behind another message with its order key.
             let insert = try batch.database.statement(
@@ -84,7 +84,7 @@ extension DurableStore {
     private func forEachDeadLetter(
         matching pattern: String?,
         id: Int?,
-        _ body: @escaping @Sendable (_ id: Int, _ url: String, Batch) throws(DurableError) -> Void
+        _ body: @escaping @Sendable (_ id: Int, _ url: String, Batch) throws -> Void
     ) async throws -> Int {
         let scope = try self.engine.settings.policies.scope(of: pattern)
         var count = 0
