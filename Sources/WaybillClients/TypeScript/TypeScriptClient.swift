@@ -92,12 +92,11 @@ extension TypeScriptClient {
     private static let ownTypes: Set<String> = [
         "AbortController", "AbortSignal", "AnyCall", "Array", "AsyncGenerator", "BigInt", "Call", "Client",
         "Configuration", "Connection", "Date", "DeclaredError", "Digits", "Error", "ErrorCode", "Event",
-        "Function", "Infinity", "JSON", "JSONValue", "Lines", "Map", "Math", "Members", "Net", "Number",
-        "Object", "Omit", "OnEnd", "OpenSubscription", "Options", "Pending", "ProgressCall", "Promise",
-        "PromiseLike", "Publication", "Queue", "RangeError", "Readonly", "Record", "Request", "RequestInit",
-        "Response", "ReturnType", "ServerEvent", "Set", "Socket", "SocketTransport", "Step", "String",
-        "Symbol", "SyntaxError", "TextDecoder", "TextEncoder", "Transport", "Type", "TypeError",
-        "Uint8Array", "WaybillError", "WebTransport", "Wire",
+        "Function", "Infinity", "JSON", "JSONValue", "Lifetime", "Lines", "Map", "Math", "Members", "Number",
+        "Object", "Omit", "OpenSubscription", "Options", "Pending", "ProgressCall", "Promise", "PromiseLike",
+        "Publication", "Queue", "RangeError", "Readonly", "Record", "Request", "Response", "ReturnType",
+        "Set", "Socket", "SocketTransport", "Step", "String", "Symbol", "SyntaxError", "TextDecoder",
+        "TextEncoder", "Transport", "Type", "TypeError", "Uint8Array", "WaybillError", "WebTransport", "Wire",
     ]
 
     /// The members of a client.

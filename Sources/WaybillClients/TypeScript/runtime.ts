@@ -141,15 +141,11 @@ abstract class AnyCall<T> implements PromiseLike<T> {
     encode: (value: A) => Wire,
   ): AsyncGenerator<Step<P, A>, void> {
     if (this.reply) throw new TypeError("the call has begun already");
-    const { options } = this.request;
-    const stop = new AbortController();
-    const unlink = onAbort(options.signal, () => stop.abort());
     let [resolve, reject] = [(_: T) => {}, (_: unknown) => {}];
     this.reply = new Promise((fulfill, refuse) => ([resolve, reject] = [fulfill, refuse]));
     this.reply.catch(() => {});
-    const request = { ...this.request, options: { ...options, signal: stop.signal } };
     try {
-      for await (const event of this.transport.stream(request)) {
+      for await (const event of this.transport.stream(this.request)) {
         if ("reply" in event) return resolve(this.decode(event.reply));
         let send = event.answer;
         const answer = (value: Wire): void => {
@@ -163,10 +159,8 @@ abstract class AnyCall<T> implements PromiseLike<T> {
       reject(error);
       throw error;
     } finally {
-      // A caller that ends the iteration early cancels the call.
-      unlink();
+      // A caller that ends the iteration early has no reply.
       reject(cancelled());
-      stop.abort();
     }
   }
 }
@@ -197,11 +191,7 @@ export class ProgressCall<T, P, A> extends AnyCall<T> {
     super(transport, request, decode);
   }
 
-  /**
-   * Calls the URL and iterates over its progress replies.
-   *
-   * The iteration ends when the reply has arrived, which `await` then returns.
-   */
+  /** Iterates over the progress replies like the function of `Call`. */
   progress(): AsyncGenerator<Step<P, A>, void> {
     return this.steps(this.decodeStep, this.encodeAnswer);
   }
@@ -467,15 +457,162 @@ type Event =
   | { readonly reply: Wire }
   | { readonly progress: Wire; readonly answer?: (value: Wire) => void };
 
-interface Transport {
-  readonly isClosed: boolean;
-  call(request: Request): Promise<Wire>;
-  send(request: Request): Promise<void>;
-  ask(method: string, params: Members): Promise<Wire>;
-  stream(request: Request): AsyncGenerator<Event, void>;
-  /** Subscribes on one connection, and iterates over the messages until it ends. */
-  messages(subscription: OpenSubscription): AsyncGenerator<Publication, void>;
-  close(): void;
+const cancelled = (): WaybillError =>
+  failure("cancelled", "the caller has cancelled the call");
+
+const closed = (): WaybillError => failure("unreachable", "the client is closed");
+
+const silent = (): WaybillError => failure("unreachable", "the server is silent");
+
+const tooLong = (): WaybillError =>
+  failure("unreachable", `the server sent a line of over ${lineLimit} bytes`);
+
+/** Returns an error of a connection with the code `unreachable`. */
+function lost(error: unknown): WaybillError {
+  if (error instanceof WaybillError) return error;
+  return failure("unreachable", `the connection is lost: ${String(error)}`);
+}
+
+// The milliseconds in which a connection is opened and authenticated. A client that is
+// closed has the same time to write what it has accepted.
+const opening = 5000;
+// The milliseconds that a stream of events may be silent, if the server sends no interval.
+const silence = 45000;
+// The longest time of a timer in milliseconds, because a longer timer expires at once.
+const longest = 2 ** 31 - 1000;
+// The length of the longest line; a server sends replies of up to 32 MiB.
+const lineLimit = 1 << 26;
+// The number of unread messages of a subscription, of which the oldest are dropped.
+const unreadLimit = 1024;
+const stream = "text/event-stream";
+// The codes of failures after which a subscription that has begun connects again.
+const passing = ["unreachable", "shutDown", "deadlineExceeded", "mailboxFull"];
+// The codes of failures without a name, by the numbers of JSON-RPC and of HTTP.
+const codes = new Map([
+  [-32600, "invalidURL"],
+  [-32601, "noRoute"],
+  [-32602, "invalidParameter"],
+  [429, "mailboxFull"],
+  [502, "unreachable"],
+  [503, "unreachable"],
+  [504, "unreachable"],
+]);
+
+/** Splits texts that arrive in parts into lines. */
+class Lines {
+  private rest = "";
+
+  /** Returns the lines that a part completes. */
+  split(part: string): string[] {
+    const [first = "", ...others] = part.split("\n");
+    // Adding a text takes constant time, and `split` would take linear time.
+    this.rest += first;
+    if (this.rest.length > lineLimit) throw tooLong();
+    if (others.length === 0) return [];
+    const lines = [this.rest, ...others.slice(0, -1)];
+    this.rest = others[others.length - 1] ?? "";
+    return lines;
+  }
+}
+
+/** Values that wait for their reader. */
+class Queue<T> {
+  private readonly values: T[] = [];
+  private error?: unknown;
+  private wake?: () => void;
+  isClosed = false;
+  hasGap = false;
+
+  add(value: T, limit = Infinity): void {
+    if (this.values.length >= limit) {
+      this.values.shift();
+      this.hasGap = true;
+    }
+    this.values.push(value);
+    this.wake?.();
+  }
+
+  close(error?: unknown): void {
+    this.error = error;
+    this.isClosed = true;
+    this.wake?.();
+  }
+
+  /** Iterates over the values until the queue is closed. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {
+    while (true) {
+      const value = this.values.shift();
+      if (value !== undefined) yield value;
+      else if (!this.isClosed) await new Promise<void>((resolve) => (this.wake = resolve));
+      else if (this.error !== undefined) throw this.error;
+      else return;
+    }
+  }
+}
+
+/**
+ * The time of a call or of one connection of a subscription.
+ *
+ * The time ends early at the deadline, if the caller cancels, or with the client.
+ */
+class Lifetime {
+  /** The error with which the time has ended. */
+  error?: WaybillError;
+  private readonly stops: ((error: WaybillError) => void)[] = [];
+  private readonly deadline: number = Infinity;
+  private readonly timer?: ReturnType<typeof setTimeout>;
+  private readonly cancel = (): void => this.end(cancelled());
+
+  constructor(
+    private readonly transport: Transport,
+    private readonly signal?: AbortSignal,
+    timeout?: number,
+  ) {
+    transport.lives.add(this);
+    signal?.addEventListener("abort", this.cancel);
+    if (signal?.aborted) this.cancel();
+    if (transport.isClosed) this.end(closed());
+    if (timeout === undefined) return;
+    const limit = Math.min(Math.max(0, timeout || 0), longest);
+    this.deadline = performance.now() + limit;
+    // The extra time lets the server's own error arrive.
+    this.timer = setTimeout(() => {
+      this.end(failure("deadlineExceeded", "the server did not answer in time"));
+    }, limit + 250);
+  }
+
+  /** The whole milliseconds until the deadline. */
+  get left(): number | undefined {
+    const left = Math.max(0, Math.round(this.deadline - performance.now()));
+    return left < Infinity ? left : undefined;
+  }
+
+  /** Calls a function when the time ends early, or at once if it has ended. */
+  onEnd(stop: (error: WaybillError) => void): void {
+    if (this.error) stop(this.error);
+    else this.stops.push(stop);
+  }
+
+  end(error: WaybillError): void {
+    if (this.error) return;
+    this.error = error;
+    for (const stop of this.stops) stop(error);
+  }
+
+  /** Awaits a part of the call, or the early end of the call. */
+  until<T>(part: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.onEnd(reject);
+      part.then(resolve, reject);
+    });
+  }
+
+  /** Releases what the time of a call uses. */
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.signal?.removeEventListener("abort", this.cancel);
+    this.transport.lives.delete(this);
+  }
 }
 
 /** A subscription, which continues on one connection after another. */
@@ -488,13 +625,11 @@ class OpenSubscription {
   private longestPause = 50;
   private start = Infinity;
 
-  constructor(
-    readonly pattern: string,
-    readonly signal?: AbortSignal,
-  ) {}
+  constructor(readonly pattern: string) {}
 
-  /** Notes that a connection has begun. */
-  begin(): void {
+  /** Notes that a connection has begun, which repeats what was missed if it is resumed. */
+  begin(isResumed: boolean): void {
+    if (this.hasBegun && !isResumed) this.isAfterGap = true;
     this.hasBegun = true;
     this.start = performance.now();
   }
@@ -519,175 +654,116 @@ class OpenSubscription {
    * A short connection without a message counts as a failure: otherwise a server that
    * closes each connection at once would be contacted without a pause.
    */
-  async pause(): Promise<void> {
+  async pause(life: Lifetime): Promise<void> {
     if (performance.now() - this.start > 2000) this.longestPause = 50;
     this.start = Infinity;
     const time = this.longestPause * (0.5 + Math.random() / 2);
-    const wait = () => new Promise<void>((resolve) => setTimeout(resolve, time));
-    await inTime({ signal: this.signal }, wait).catch(() => {});
+    const wait = new Promise((resolve) => setTimeout(resolve, time));
+    await life.until(wait).catch(() => {});
+    life.dispose();
     this.longestPause = Math.min(this.longestPause * 2, 2000);
   }
 }
 
-const cancelled = (): WaybillError =>
-  failure("cancelled", "the caller has cancelled the call");
+/** The parts that sockets and HTTP have in common. */
+abstract class Transport {
+  isClosed = false;
+  /** The calls and subscriptions that have not ended. */
+  readonly lives = new Set<Lifetime>();
 
-const closed = (): WaybillError => failure("unreachable", "the client is closed");
+  constructor(protected readonly configuration: Configuration) {}
 
-/**
- * The milliseconds in which a connection is opened and authenticated.
- *
- * A client that is closed has the same time to write what it has accepted.
- */
-const opening = 5000;
+  abstract call(request: Request): Promise<Wire>;
+  abstract send(request: Request): Promise<void>;
+  abstract ask(method: string, params: Members): Promise<Wire>;
+  abstract stream(request: Request): AsyncGenerator<Event, void>;
+  /** Subscribes on one connection, and iterates over the messages until it ends. */
+  abstract messages(
+    subscription: OpenSubscription,
+    life: Lifetime,
+  ): AsyncGenerator<Publication, void>;
 
-/** The length of the longest line; a server sends replies of up to 32 MiB. */
-const lineLimit = 1 << 26;
+  close(): void {
+    this.isClosed = true;
+    for (const life of this.lives) life.end(closed());
+  }
 
-/** The number of unread messages of a subscription, of which the oldest are dropped. */
-const unreadLimit = 1024;
+  protected begin({ signal, timeout }: Options): Lifetime {
+    const life = new Lifetime(this, signal, timeout ?? this.configuration.timeout);
+    if (!life.error) return life;
+    life.dispose();
+    throw life.error;
+  }
 
-const stream = "text/event-stream";
-
-const tooLong = (): WaybillError =>
-  failure("unreachable", `the server sent a line of over ${lineLimit} bytes`);
-
-/** Splits texts that arrive in parts into lines. */
-class Lines {
-  private rest = "";
-
-  /** Returns the lines that a part completes. */
-  split(part: string): string[] {
-    const [first = "", ...others] = part.split("\n");
-    // Adding a text takes constant time, and `split` would take linear time.
-    this.rest += first;
-    if (this.rest.length > lineLimit) throw tooLong();
-    if (others.length === 0) return [];
-    const lines = [this.rest, ...others.slice(0, -1)];
-    this.rest = others[others.length - 1] ?? "";
-    return lines;
+  protected async during<T>(
+    options: Options,
+    body: (life: Lifetime) => Promise<T>,
+  ): Promise<T> {
+    const life = this.begin(options);
+    try {
+      return await body(life);
+    } catch (error) {
+      throw life.error ?? error;
+    } finally {
+      life.dispose();
+    }
   }
 }
-
-/** The longest time of a timer in milliseconds, because a longer timer expires at once. */
-const longest = 2 ** 31 - 1000;
-
-/** Returns the timeout of a call in whole milliseconds, at most 24 days. */
-function timeoutOf(options: Options, configuration: Configuration): number | undefined {
-  const timeout = options.timeout ?? configuration.timeout;
-  return timeout === undefined ? timeout : Math.min(Math.max(0, Math.round(timeout) || 0), longest);
-}
-
-/**
- * Calls a function when a signal is aborted, or at once if it has been aborted already.
- *
- * Returns a function that removes the listener.
- */
-function onAbort(signal: AbortSignal | undefined, body: () => void): () => void {
-  if (signal?.aborted) body();
-  signal?.addEventListener("abort", body);
-  return () => signal?.removeEventListener("abort", body);
-}
-
-/** Registers what the deadline or the cancellation of a call does. */
-type OnEnd = (stop: (error: WaybillError) => void) => void;
-
-/**
- * Runs `body` until the deadline or the cancellation of a call.
- *
- * The function that `body` receives throws if the call has ended already.
- */
-async function inTime<T>(options: Options, body: (onEnd: OnEnd) => Promise<T>): Promise<T> {
-  const { signal, timeout } = options;
-  if (signal?.aborted) throw cancelled();
-  let reason: WaybillError | undefined;
-  let [stop, fail] = [(_: WaybillError) => {}, (_: WaybillError) => {}];
-  const ended = new Promise<never>((_, reject) => (fail = reject));
-  const end = (error: WaybillError) => {
-    reason = error;
-    stop(error);
-    fail(error);
-  };
-  const onEnd: OnEnd = (body) => {
-    if (reason) throw reason;
-    stop = body;
-  };
-  const unlink = onAbort(signal, () => end(cancelled()));
-  // The extra time lets the server's own error arrive.
-  const expire = () => end(failure("deadlineExceeded", "the server did not answer in time"));
-  const timer = timeout === undefined ? undefined : setTimeout(expire, timeout + 250);
-  try {
-    return await Promise.race([body(onEnd), ended]);
-  } finally {
-    clearTimeout(timer);
-    unlink();
-  }
-}
-
-/** The codes of failures by HTTP status. */
-const proxyCodes = new Map([
-  [429, "mailboxFull"],
-  [502, "unreachable"],
-  [503, "unreachable"],
-  [504, "unreachable"],
-]);
-
-/** The codes of failures after which a subscription that has begun connects again. */
-const passing = ["unreachable", "shutDown", "deadlineExceeded", "mailboxFull"];
 
 /** HTTP with server-sent events. */
-class WebTransport implements Transport {
-  /** The controllers of the requests in flight. */
-  private readonly requests = new Set<AbortController>();
-  isClosed = false;
-
+class WebTransport extends Transport {
   constructor(
     private readonly base: string,
-    private readonly configuration: Configuration,
-  ) {}
+    configuration: Configuration,
+  ) {
+    super(configuration);
+  }
 
   private async fetch(
     path: string,
-    init: RequestInit & { headers: Record<string, string> },
+    headers: { readonly [name: string]: string },
+    life: Lifetime,
+    body?: string,
   ): Promise<Response> {
-    const { token, headers } = this.configuration;
-    const texts: Record<string, string> = { ...headers, ...init.headers };
+    const { token } = this.configuration;
+    const texts = { ...this.configuration.headers, ...headers };
     if (token !== undefined) texts.Authorization = `Bearer ${token}`;
     // `fetch` sends one byte for each character, and the server reads UTF-8.
     const fields = mapped(texts, (text) => latin1(utf8(wellFormed(text))));
-    if (this.isClosed) throw closed();
+    const stop = new AbortController();
+    life.onEnd(() => stop.abort());
+    const init = { headers: fields, body, signal: stop.signal };
     let response: Response;
     try {
-      response = await fetch(this.base + path, { ...init, headers: fields });
+      const method = body === undefined ? "GET" : "POST";
+      response = await fetch(this.base + path, { method, ...init });
     } catch (error) {
       throw failure("unreachable", `${this.base}: ${String(error)}`);
     }
-    const { status, headers: answered } = response;
-    if (response.ok) {
-      const kind = answered.get("Content-Type") ?? "";
-      const isStream = status === 200 && /^text\/event-stream\b/i.test(kind);
-      if (isStream || fields.Accept !== stream) return response;
-      response.body?.cancel().catch(() => {});
-      const reason = `the response ${status} "${kind}" is no stream`;
-      throw failure("unreachable", reason);
+    const { status } = response;
+    if (!response.ok) {
+      const problem = await read(response).catch(() => null);
+      throw this.error(isObject(problem) ? problem : {}, status);
     }
-    const problem = await read(response).catch(() => null);
-    throw this.error(isObject(problem) ? problem : {}, status);
+    const kind = response.headers.get("Content-Type") ?? "";
+    const isStream = status === 200 && /^text\/event-stream\b/i.test(kind);
+    if (isStream || headers.Accept !== stream) return response;
+    response.body?.cancel().catch(() => {});
+    throw failure("unreachable", `the response ${status} "${kind}" is no stream`);
   }
 
   private error(problem: Members, status = 200): WaybillError {
     const data = { ...problem, reference: problem.id };
     // A proxy whose server cannot be reached sends a status without a code.
-    const code = problem.code ?? proxyCodes.get(status) ?? "refused";
+    const code = problem.code ?? codes.get(status) ?? "refused";
     return failure(String(code), String(problem.detail ?? `HTTP status ${status}`), data);
   }
 
-  private post<T>(
+  private post(
     { url, values, options }: Request,
     accept: string,
-    body: (response: Response) => Promise<T>,
-  ): Promise<T> {
-    const timeout = timeoutOf(options, this.configuration);
+    life: Lifetime,
+  ): Promise<Response> {
     if (url.split("/").some((part) => part === "." || part === "..")) {
       throw failure("invalidURL", "HTTP has no segments `.` and `..`");
     }
@@ -696,35 +772,15 @@ class WebTransport implements Transport {
       Accept: accept,
       ...options.headers,
     };
-    if (timeout !== undefined) headers["Waybill-Timeout"] = String(timeout);
+    if (life.left !== undefined) headers["Waybill-Timeout"] = String(life.left);
     if (options.returnURL !== undefined) headers["Waybill-Return"] = options.returnURL;
-    const init = { method: "POST", headers, body: stringify(values) };
-    const path = `/${url.replace("://", "/")}`;
-    return this.inTime(options, async (signal) =>
-      body(await this.fetch(path, { ...init, signal })),
+    return this.fetch(`/${url.replace("://", "/")}`, headers, life, stringify(values));
+  }
+
+  call(request: Request): Promise<Wire> {
+    return this.during(request.options, async (life) =>
+      read(await this.post(request, "application/json", life)),
     );
-  }
-
-  /** Runs `body` with a signal that the end of the call aborts. */
-  private inTime<T>(
-    options: Options,
-    body: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    const timeout = timeoutOf(options, this.configuration);
-    return inTime({ ...options, timeout }, async (onEnd) => {
-      const controller = new AbortController();
-      onEnd(() => controller.abort());
-      this.requests.add(controller);
-      try {
-        return await body(controller.signal);
-      } finally {
-        this.requests.delete(controller);
-      }
-    });
-  }
-
-  async call(request: Request): Promise<Wire> {
-    return this.post(request, "application/json", read);
   }
 
   async send(): Promise<void> {
@@ -732,112 +788,67 @@ class WebTransport implements Transport {
   }
 
   async ask(method: string): Promise<Wire> {
-    if (method !== "$/fingerprint") {
-      throw failure("refused", `HTTP has no method ${method}`);
-    }
-    return this.inTime({}, async (signal) =>
-      read(await this.fetch("/fingerprint", { headers: {}, signal })),
-    );
+    if (method !== "$/fingerprint") throw failure("refused", `HTTP has no method ${method}`);
+    return this.during({}, async (life) => read(await this.fetch("/fingerprint", {}, life)));
   }
 
   async *stream(request: Request): AsyncGenerator<Event, void> {
-    const queue = new Queue<Event>();
-    const done = this.post(request, stream, async (response) => {
+    const life = this.begin(request.options);
+    try {
+      const response = await this.post(request, stream, life);
       for await (const { name, value } of events(response)) {
-        if (name === "reply") return queue.add({ reply: value });
+        if (name === "reply") yield { reply: value };
+        if (name === "progress") yield { progress: value };
         if (name === "failure") throw this.error(object(value));
-        if (name !== "progress") continue;
-        queue.add({ progress: value });
-        if (!(await queue.isRead())) return;
       }
       throw failure("unreachable", "the stream ended without a reply");
-    });
-    done.catch((error) => queue.fail(error));
-    yield* queue;
-  }
-
-  async *messages(subscription: OpenSubscription): AsyncGenerator<Publication, void> {
-    const { pattern, signal, lastEvent } = subscription;
-    const path = `/subscribe?pattern=${encodeURIComponent(pattern)}`;
-    const headers: Record<string, string> = { Accept: stream };
-    if (lastEvent !== "") headers["Last-Event-ID"] = lastEvent;
-    const stop = new AbortController();
-    const unlink = onAbort(signal, () => stop.abort());
-    this.requests.add(stop);
-    const timer = setTimeout(() => stop.abort(), silence);
-    try {
-      const response = await this.fetch(path, { headers, signal: stop.signal });
-      clearTimeout(timer);
-      // Messages before the first event cannot be requested again.
-      if (subscription.hasBegun && lastEvent === "") subscription.isAfterGap = true;
-      subscription.begin();
-      for await (const { name, id, value } of events(response)) {
-        subscription.lastEvent = id || subscription.lastEvent;
-        if (name === "gap") subscription.isAfterGap = true;
-        if (name === "end") return;
-        if (name !== "message") continue;
-        const message = object(value);
-        yield subscription.publication(message, message);
-      }
+    } catch (error) {
+      throw life.error ?? error;
     } finally {
-      clearTimeout(timer);
-      unlink();
-      this.requests.delete(stop);
+      life.dispose();
     }
   }
 
-  close(): void {
-    this.isClosed = true;
-    for (const request of this.requests) request.abort();
+  async *messages(
+    subscription: OpenSubscription,
+    life: Lifetime,
+  ): AsyncGenerator<Publication, void> {
+    const path = `/subscribe?pattern=${encodeURIComponent(subscription.pattern)}`;
+    const headers: Record<string, string> = { Accept: stream };
+    const isResumed = subscription.lastEvent !== "";
+    if (isResumed) headers["Last-Event-ID"] = subscription.lastEvent;
+    const timer = setTimeout(() => life.end(silent()), silence);
+    const opened = this.fetch(path, headers, life).finally(() => clearTimeout(timer));
+    const response = await opened;
+    // Messages before the first event cannot be requested again.
+    subscription.begin(isResumed);
+    for await (const { name, id, value } of events(response)) {
+      subscription.lastEvent = id || subscription.lastEvent;
+      if (name === "gap") subscription.isAfterGap = true;
+      if (name === "end") return;
+      if (name !== "message") continue;
+      const message = object(value);
+      yield subscription.publication(message, message);
+    }
   }
 }
 
-interface ServerEvent {
-  readonly name: string;
-  readonly id: string;
-  readonly value: Wire;
-}
-
-/** The milliseconds that a stream of events may be silent, if the server does not send an interval. */
-const silence = 45000;
-
-/** Returns an error of a connection with the code `unreachable`. */
-function lost(error: unknown): WaybillError {
-  if (error instanceof WaybillError) return error;
-  return failure("unreachable", `the connection is lost: ${String(error)}`);
-}
-
-/** Awaits a part of a connection's work, which ends within a time. */
-async function within<T>(limit: number, part: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const expiry = new Promise<never>((_, reject) => {
-    const expire = () => reject(new Error("the server is silent"));
-    if (limit < Infinity) timer = setTimeout(expire, Math.min(limit, longest));
-  });
-  try {
-    return await Promise.race([part, expiry]);
-  } catch (error) {
-    throw lost(error);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** Iterates over the parts of a response, which arrive within a time each. */
-async function* parts(
-  response: Response,
-  limit = Infinity,
-): AsyncGenerator<string, void> {
+/** Iterates over the parts of a response, which ends when it is silent for a time. */
+async function* parts(response: Response, limit = longest): AsyncGenerator<string, void> {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
+  const stop = (): void => void reader?.cancel().catch(() => {});
   try {
     while (reader) {
-      const { value, done } = await within(limit, reader.read());
+      const timer = setTimeout(stop, Math.min(limit, longest));
+      const { value, done } = await reader.read().finally(() => clearTimeout(timer));
       if (done) return;
       yield decoder.decode(value, { stream: true });
     }
+  } catch (error) {
+    throw lost(error);
   } finally {
-    reader?.cancel().catch(() => {});
+    stop();
   }
 }
 
@@ -846,8 +857,7 @@ function parsed(json: string): Wire {
   try {
     return parseJSON(json);
   } catch (error) {
-    const reason = `the server has sent no JSON: ${String(error)}`;
-    throw failure("unreachable", reason);
+    throw failure("unreachable", `the server has sent no JSON: ${String(error)}`);
   }
 }
 
@@ -866,7 +876,9 @@ async function read(response: Response): Promise<Wire> {
  *
  * A stream in which three heartbeats are missing has ended.
  */
-async function* events(response: Response): AsyncGenerator<ServerEvent, void> {
+async function* events(
+  response: Response,
+): AsyncGenerator<{ name: string; id: string; value: Wire }, void> {
   const heartbeat = Number(response.headers.get("Waybill-Heartbeat") ?? NaN);
   const limit = heartbeat > 0 ? 3 * heartbeat : silence;
   const lines = new Lines();
@@ -891,83 +903,14 @@ async function* events(response: Response): AsyncGenerator<ServerEvent, void> {
   }
 }
 
-/** Values that wait for their reader. */
-class Queue<T> {
-  private readonly values: T[] = [];
-  private error?: unknown;
-  private wake?: () => void;
-  private taken?: () => void;
-  private isClosed = false;
-  hasGap = false;
-
-  add(value: T, limit = Infinity): void {
-    if (this.values.length >= limit) {
-      this.values.shift();
-      this.hasGap = true;
-    }
-    this.values.push(value);
-    this.wake?.();
-  }
-
-  fail(error: unknown): void {
-    this.error = error;
-    this.close();
-  }
-
-  close(): void {
-    this.isClosed = true;
-    this.wake?.();
-    this.taken?.();
-  }
-
-  /** Closes the queue, whose reader takes no more values. */
-  drop(): void {
-    this.values.length = 0;
-    this.close();
-  }
-
-  /** Waits until the reader has taken all values, and returns whether the queue is open. */
-  async isRead(): Promise<boolean> {
-    while (this.values.length > 0 && !this.isClosed) {
-      await new Promise<void>((resolve) => (this.taken = resolve));
-    }
-    return !this.isClosed;
-  }
-
-  /** Iterates over the values until the queue is closed. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<T, void> {
-    while (true) {
-      const value = this.values.shift();
-      if (value !== undefined) {
-        this.taken?.();
-        yield value;
-      } else if (!this.isClosed) {
-        await new Promise<void>((resolve) => (this.wake = resolve));
-      } else if (this.error !== undefined) throw this.error;
-      else return;
-    }
-  }
-}
-
 // The part of Node's module `net` that the client uses.
 interface Socket {
   write(text: string): boolean;
   end(): void;
-  destroy(): void;
+  destroy(error?: Error): void;
   setEncoding(name: string): void;
   on(event: string, listener: (value: string) => void): void;
 }
-
-interface Net {
-  createConnection(address: object): Socket;
-}
-
-/** The codes of failures without a name by the numbers of JSON-RPC. */
-const rpcCodes = new Map([
-  [-32600, "invalidURL"],
-  [-32601, "noRoute"],
-  [-32602, "invalidParameter"],
-]);
 
 /** A request without a response. */
 interface Pending {
@@ -985,9 +928,9 @@ class Connection {
   private readonly feeds = new Map<number, Queue<Members>>();
   private readonly lines = new Lines();
   isOpen = true;
-  /** Whether the unwritten bytes are few enough for another message. */
-  hasRoom = true;
-  private readonly waiting = new Set<() => void>();
+  /** Resolves when the unwritten bytes are few enough for another message, unless they are. */
+  room?: Promise<void>;
+  private makeRoom?: () => void;
   private hasNotified = false;
   private last = 0;
 
@@ -999,42 +942,24 @@ class Connection {
     socket.on("data", (data) => this.take(data));
     socket.on("error", (error) => this.close(lost(error)));
     socket.on("close", () => this.close());
-    socket.on("drain", () => this.makeRoom());
+    socket.on("drain", () => this.makeRoom?.());
   }
 
-  /** Waits until the unwritten bytes have been written, or the connection is lost. */
-  drained(onEnd: OnEnd): Promise<void> {
-    return new Promise((resolve, reject) => {
-      onEnd((error) => {
-        this.waiting.delete(resolve);
-        reject(error);
-      });
-      this.waiting.add(resolve);
-    });
-  }
-
-  private makeRoom(): void {
-    this.hasRoom = true;
-    const waiting = [...this.waiting];
-    this.waiting.clear();
-    for (const resume of waiting) resume();
-  }
-
-  /** Sends a request, and returns its result. The end of the call cancels the request. */
+  /** Sends a request, and returns its result. The early end of the call cancels the request. */
   ask(
     method: string,
     params: Members,
-    onEnd: OnEnd = () => {},
+    life?: Lifetime,
     receivers: Omit<Pending, "resolve" | "reject"> = {},
   ): Promise<Wire> {
     return new Promise((resolve, reject) => {
-      if (!this.isOpen) throw failure("unreachable", "the connection is lost");
       const id = ++this.last;
-      onEnd(() => {
-        if (this.pending.delete(id)) this.notify("$/cancelRequest", { id });
-      });
       this.write({ id, method, params: given({ ...params }) });
       this.pending.set(id, { resolve, reject, ...receivers });
+      life?.onEnd((error) => {
+        if (this.pending.delete(id)) this.notify("$/cancelRequest", { id });
+        reject(error);
+      });
     });
   }
 
@@ -1058,20 +983,21 @@ class Connection {
 
   private fail(error: WaybillError): void {
     this.isOpen = false;
-    this.makeRoom();
-    const open = [...this.pending.values()];
+    this.makeRoom?.();
+    for (const pending of this.pending.values()) pending.reject(error);
     this.pending.clear();
-    for (const pending of open) pending.reject(error);
     for (const feed of this.feeds.values()) feed.close();
+    this.feeds.clear();
   }
 
   private error(error: Members): WaybillError {
     const data = isObject(error.data) ? error.data : {};
-    const code = data.code ?? rpcCodes.get(Number(error.code)) ?? "handlerFailed";
+    const code = data.code ?? codes.get(Number(error.code)) ?? "handlerFailed";
     return failure(String(code), String(error.message), data);
   }
 
   private write(frame: { [name: string]: Wire }): void {
+    if (!this.isOpen) throw failure("unreachable", "the connection is lost");
     const line = stringify({ jsonrpc: "2.0", ...frame });
     // A character has at most three bytes, so most lines need not be counted.
     const size = line.length * 3 > this.limit ? utf8(line).length : 0;
@@ -1082,8 +1008,13 @@ class Connection {
       throw failure("notTransferable", `the message has ${excess}; ${remedy}`);
     }
     this.hasNotified ||= frame.id === undefined;
-    if (!this.isOpen) return;
-    this.hasRoom = this.socket.write(`${line}\n`);
+    if (this.socket.write(`${line}\n`)) return;
+    this.room ??= new Promise((resolve) => {
+      this.makeRoom = () => {
+        delete this.room;
+        resolve();
+      };
+    });
   }
 
   private take(data: string): void {
@@ -1099,24 +1030,15 @@ class Connection {
 
   private receive(frame: Members): void {
     const params = isObject(frame.params) ? frame.params : {};
-    const id = Number(frame.method === undefined ? frame.id : params.id);
-    const pending = this.pending.get(id);
-    if (frame.id === null && isObject(frame.error)) {
-      // The server has rejected a notification, which needs no answer.
-      if (this.hasNotified) return;
-      // The server has not read the ID of a request, which would never end.
-      throw failure("unreachable", String(frame.error.message));
-    } else if (frame.method === undefined) {
-      // The next line may already be a message of the subscription.
-      if (pending?.feed && !isObject(frame.error)) {
-        this.feeds.set(integer(frame.result), pending.feed);
-      }
-      this.pending.delete(id);
-      if (isObject(frame.error)) pending?.reject(this.error(frame.error));
-      else pending?.resolve(frame.result ?? null);
+    if (frame.method === undefined) {
+      this.finish(frame);
     } else if (frame.method === "$/progress") {
-      const answer = (value: Wire) => this.notify("$/answer", { id, value });
-      if (pending?.progress) pending.progress(params.value ?? null, answer);
+      const id = Number(params.id);
+      const answer = (value: Wire): void => {
+        if (this.isOpen) this.notify("$/answer", { id, value });
+      };
+      const { progress } = this.pending.get(id) ?? {};
+      if (progress) progress(params.value ?? null, answer);
       else answer(null);
     } else if (frame.method === "$/message") {
       this.feeds.get(Number(params.subscription))?.add(params, unreadLimit);
@@ -1127,19 +1049,24 @@ class Connection {
     }
   }
 
-  /** Subscribes to a pattern, and unsubscribes if the wait ends early. */
-  async subscribe(
-    pattern: string,
-    feed: Queue<Members>,
-    signal?: AbortSignal,
-  ): Promise<number> {
-    const asked = this.ask("$/subscribe", { pattern }, undefined, { feed }).then(integer);
-    try {
-      return await inTime({ signal }, () => asked);
-    } catch (error) {
-      asked.then((id) => this.unsubscribe(id)).catch(() => {});
-      throw error;
+  private finish({ id, result, error }: Members): void {
+    if (id === null && isObject(error)) {
+      // The server has rejected a notification, which needs no answer.
+      if (this.hasNotified) return;
+      // The server has not read the ID of a request, which would never end.
+      throw failure("unreachable", String(error.message));
     }
+    const pending = this.pending.get(Number(id));
+    if (isObject(error)) {
+      pending?.reject(this.error(error));
+    } else {
+      // The next line may already be a message of the subscription.
+      if (pending?.feed) this.feeds.set(integer(result), pending.feed);
+      // The reader may have stopped before the subscription has begun.
+      if (pending?.feed?.isClosed) this.unsubscribe(integer(result));
+      pending?.resolve(result ?? null);
+    }
+    this.pending.delete(Number(id));
   }
 
   unsubscribe(subscription: number): void {
@@ -1149,21 +1076,14 @@ class Connection {
 }
 
 /** JSON-RPC over a Unix socket or TCP, on one connection that is opened again. */
-class SocketTransport implements Transport {
+class SocketTransport extends Transport {
   private connection?: Promise<Connection>;
-  isClosed = false;
 
   constructor(
     private readonly address: object,
-    private readonly configuration: Configuration,
-  ) {}
-
-  private inTime<T>(
-    options: Options,
-    body: (onEnd: OnEnd) => Promise<T>,
-  ): Promise<T> {
-    const timeout = timeoutOf(options, this.configuration);
-    return inTime({ ...options, timeout }, body);
+    configuration: Configuration,
+  ) {
+    super(configuration);
   }
 
   private async open(): Promise<Connection> {
@@ -1182,103 +1102,105 @@ class SocketTransport implements Transport {
   private async connect(): Promise<Connection> {
     // Bundlers for browsers do not follow a name that is not a literal.
     const name: string = "node:net";
-    const net = (await import(name)) as Net;
+    const net = (await import(name)) as { createConnection(address: object): Socket };
     const socket = net.createConnection(this.address);
-    const authenticate = async (): Promise<Connection> => {
+    const timer = setTimeout(() => socket.destroy(silent()), opening);
+    try {
       await new Promise<void>((resolve, reject) => {
         socket.on("connect", () => resolve());
         socket.on("error", (error) => reject(error));
       });
       const { token, requestSize } = this.configuration;
       const connection = new Connection(socket, requestSize);
-      if (token !== undefined) {
-        await connection.ask("$/authenticate", { token });
-      }
+      if (token !== undefined) await connection.ask("$/authenticate", { token });
       return connection;
-    };
-    try {
-      return await within(opening, authenticate());
     } catch (error) {
       socket.destroy();
-      throw error;
+      throw lost(error);
+    } finally {
+      clearTimeout(timer);
     }
   }
 
-  /** Returns the parameters of a request that is sent now and whose time began at a time of `performance`. */
-  private params({ values, options }: Request, begun: number, hasProgress = false): Members {
+  /** Returns the method and the parameters of a request that is sent now. */
+  private message(
+    { url, values, options }: Request,
+    life: Lifetime,
+    hasProgress?: true,
+  ): [string, Members] {
     if ("$waybill" in values) {
       // The server would read the value as the data that is sent beside the values.
-      throw failure("notTransferable", "the parameter $waybill is reserved, and cannot be sent");
+      const reason = "the parameter $waybill is reserved, and cannot be sent";
+      throw failure("notTransferable", reason);
     }
-    const timeout = timeoutOf(options, this.configuration);
-    const waited = performance.now() - begun;
     const headers = { ...this.configuration.headers, ...options.headers };
     const beside = given({
       headers: Object.keys(headers).length > 0 ? headers : undefined,
-      timeLeft: timeout === undefined ? timeout : Math.max(0, Math.round(timeout - waited)),
-      progress: hasProgress || undefined,
-      answers: hasProgress || undefined,
+      timeLeft: life.left,
+      progress: hasProgress,
+      answers: hasProgress,
     });
-    return Object.keys(beside).length > 0 ? { ...values, $waybill: beside } : values;
+    const method = options.returnURL === undefined ? url : `${url}#${options.returnURL}`;
+    const hasData = Object.keys(beside).length > 0;
+    return [method, hasData ? { ...values, $waybill: beside } : values];
   }
 
-  private url({ url, options }: Request): string {
-    return options.returnURL === undefined ? url : `${url}#${options.returnURL}`;
-  }
-
-  async call(request: Request): Promise<Wire> {
-    const begun = performance.now();
-    return this.inTime(request.options, async (onEnd) => {
-      const connection = await this.open();
-      const params = this.params(request, begun);
-      return connection.ask(this.url(request), params, onEnd);
+  call(request: Request): Promise<Wire> {
+    return this.during(request.options, async (life) => {
+      const connection = await life.until(this.open());
+      return connection.ask(...this.message(request, life), life);
     });
   }
 
-  async send(request: Request): Promise<void> {
-    const begun = performance.now();
-    await this.inTime(request.options, async (onEnd) => {
-      const connection = await this.open();
+  send(request: Request): Promise<void> {
+    return this.during(request.options, async (life) => {
+      const connection = await life.until(this.open());
       // Another sender may use the room before this function continues.
-      while (connection.isOpen && !connection.hasRoom) await connection.drained(onEnd);
-      if (!connection.isOpen) throw failure("unreachable", "the connection is lost");
-      // A message whose time has ended is not sent.
-      onEnd(() => {});
-      const params = this.params(request, begun);
-      connection.notify(this.url(request), params);
+      while (connection.room) await life.until(connection.room);
+      connection.notify(...this.message(request, life));
     });
   }
 
-  async ask(method: string, params: Members): Promise<Wire> {
-    return this.inTime({}, async (onEnd) => {
-      const connection = await this.open();
-      return connection.ask(method, params, onEnd);
+  ask(method: string, params: Members): Promise<Wire> {
+    return this.during({}, async (life) => {
+      const connection = await life.until(this.open());
+      return connection.ask(method, params, life);
     });
   }
 
   async *stream(request: Request): AsyncGenerator<Event, void> {
+    const life = this.begin(request.options);
     const queue = new Queue<Event>();
-    const begun = performance.now();
-    const done = this.inTime(request.options, async (onEnd) => {
-      const connection = await this.open();
-      const reply = await connection.ask(this.url(request), this.params(request, begun, true), onEnd, {
-        progress: (progress, answer) => queue.add({ progress, answer }),
-      });
-      queue.add({ reply });
-    });
-    done.catch((error) => queue.fail(error));
-    yield* queue;
+    try {
+      const connection = await life.until(this.open());
+      connection
+        .ask(...this.message(request, life, true), life, {
+          progress: (progress, answer) => queue.add({ progress, answer }),
+        })
+        .then((reply) => queue.add({ reply }))
+        .catch((error) => queue.close(error));
+      yield* queue;
+    } finally {
+      // A reader that stops early cancels the call.
+      life.end(cancelled());
+      life.dispose();
+    }
   }
 
-  async *messages(subscription: OpenSubscription): AsyncGenerator<Publication, void> {
-    const { pattern, signal } = subscription;
+  async *messages(
+    subscription: OpenSubscription,
+    life: Lifetime,
+  ): AsyncGenerator<Publication, void> {
     const feed = new Queue<Members>();
-    const connection = await inTime({ signal }, () => this.open());
-    const id = await connection.subscribe(pattern, feed, signal);
-    subscription.begin();
-    const unlink = onAbort(signal, () => feed.drop());
+    life.onEnd(() => feed.close());
+    const connection = await life.until(this.open());
+    const { pattern } = subscription;
+    const asked = connection.ask("$/subscribe", { pattern }, undefined, { feed });
+    const id = integer(await life.until(asked));
+    subscription.begin(false);
     try {
       for await (const message of feed) {
+        if (life.error) return;
         // The client or the server has dropped messages before this message.
         if (feed.hasGap || Number(message.missed) > 0) subscription.isAfterGap = true;
         feed.hasGap = false;
@@ -1287,14 +1209,12 @@ class SocketTransport implements Transport {
         yield subscription.publication(message, beside);
       }
     } finally {
-      unlink();
       connection.unsubscribe(id);
-      subscription.isAfterGap = true;
     }
   }
 
   close(): void {
-    this.isClosed = true;
+    super.close();
     this.connection?.then((connection) => connection.end()).catch(() => {});
   }
 }
@@ -1335,17 +1255,19 @@ class Client {
     signal?: AbortSignal,
   ): AsyncGenerator<Publication, void> {
     const { transport } = this;
-    const subscription = new OpenSubscription(pattern, signal);
-    const isStopped = () => signal?.aborted || transport.isClosed;
+    const subscription = new OpenSubscription(pattern);
     while (true) {
+      const life = new Lifetime(transport, signal);
       try {
-        yield* transport.messages(subscription);
+        if (!life.error) yield* transport.messages(subscription, life);
       } catch (error) {
         const isPassing = subscription.hasBegun && passing.includes(lost(error).code);
-        if (!isStopped() && !isPassing) throw error;
+        if (!life.error && !isPassing) throw error;
+      } finally {
+        life.dispose();
       }
-      if (isStopped()) return;
-      await subscription.pause();
+      if (life.error) return;
+      await subscription.pause(new Lifetime(transport, signal));
     }
   }
 
