@@ -1,43 +1,33 @@
 // Types and their conversions.
 extension PythonClient {
-    func name(of type: ClientType) -> String {
-        switch type {
-        case .json: "JSON"
-        case .nothing: "None"
-        case .boolean: "bool"
-        case .text: "str"
-        case .integer: "int"
-        case .number: "float"
-        case .decimal: "Decimal"
-        case .date: "datetime"
-        case .uuid: "UUID"
-        case .bytes: "bytes"
-        case .literal(let text): "Literal[\(text.quotedText)]"
-        case .array(let element): "list[\(self.name(of: element))]"
-        case .dictionary(let value): "dict[str, \(self.name(of: value))]"
-        case .optional(.json): "JSON"
-        case .optional(let wrapped): "\(self.name(of: wrapped)) | None"
-        case .named(let name): self.types[name]
-        }
-    }
+    func name(of type: ClientType) -> String { self.reading(of: type).name }
 
-    func decoder(of type: ClientType) -> String {
+    func decoder(of type: ClientType) -> String { self.reading(of: type).decoder }
+
+    /// Returns the name of a type, and the function that decodes its values.
+    private func reading(of type: ClientType) -> (name: String, decoder: String) {
         switch type {
-        case .json: "_plain"
-        case .nothing: "_nothing"
-        case .boolean: "_boolean"
-        case .text, .literal: "_text"
-        case .integer: "_integer"
-        case .number: "_number"
-        case .decimal: "_decimal"
-        case .date: "_date"
-        case .uuid: "_uuid"
-        case .bytes: "_bytes"
-        case .array(let element): "_array(\(self.decoder(of: element)))"
-        case .dictionary(let value): "_dictionary(\(self.decoder(of: value)))"
-        case .optional(.json): "_plain"
-        case .optional(let wrapped): "_optional(\(self.decoder(of: wrapped)))"
-        case .named(let name): "_decode_\(self.types[name])"
+        case .json, .optional(.json): return ("JSON", "_plain")
+        case .nothing: return ("None", "_nothing")
+        case .boolean: return ("bool", "_boolean")
+        case .text: return ("str", "_text")
+        case .integer: return ("int", "_integer")
+        case .number: return ("float", "_number")
+        case .decimal: return ("Decimal", "_decimal")
+        case .date: return ("datetime", "_date")
+        case .uuid: return ("UUID", "_uuid")
+        case .bytes: return ("bytes", "_bytes")
+        case .literal(let text): return ("Literal[\(text.quotedText)]", "_text")
+        case .named(let name): return (self.types[name], "_decode_\(self.types[name])")
+        case .array(let element):
+            let (name, decoder) = self.reading(of: element)
+            return ("list[\(name)]", "_array(\(decoder))")
+        case .dictionary(let value):
+            let (name, decoder) = self.reading(of: value)
+            return ("dict[str, \(name)]", "_dictionary(\(decoder))")
+        case .optional(let wrapped):
+            let (name, decoder) = self.reading(of: wrapped)
+            return ("\(name) | None", "_optional(\(decoder))")
         }
     }
 

@@ -5,42 +5,37 @@ extension TypeScriptClient {
     /// In a reply, the type without a value is `void`. In an argument (`isInput`), whole numbers of 64 bits
     /// may also be `number`.
     func name(of type: ClientType, isReply: Bool = false, isInput: Bool = false) -> String {
-        switch type {
-        case .json: "JSONValue"
-        case .nothing: isReply ? "void" : "null"
-        case .boolean: "boolean"
-        case .text, .decimal, .uuid: "string"
-        case .integer(let type): type.isSafeInJavaScript ? "number" : isInput ? "number | bigint" : "bigint"
-        case .number: "number"
-        case .date: "Date"
-        case .bytes: "Uint8Array"
-        case .literal(let text): text.quotedText
-        case .array(let element):
-            element.isOptional || element.isCollection
-                ? "readonly (\(self.name(of: element)))[]" : "readonly \(self.name(of: element))[]"
-        case .dictionary(let value): "{ readonly [name: string]: \(self.name(of: value)) }"
-        case .optional(.json): "JSONValue"
-        case .optional(let wrapped): "\(self.name(of: wrapped)) | null"
-        case .named(let name): self.types[name]
-        }
+        if isReply, type == .nothing { return "void" }
+        let name = self.reading(of: type).name
+        return isInput && name == "bigint" ? "number | bigint" : name
     }
 
-    func decoder(of type: ClientType) -> String {
+    func decoder(of type: ClientType) -> String { self.reading(of: type).decoder }
+
+    /// Returns the name of a type, and the function that decodes its values.
+    private func reading(of type: ClientType) -> (name: String, decoder: String) {
         switch type {
-        case .json, .optional(.json): "plain"
-        case .nothing: "nothing"
-        case .boolean: "boolean"
-        case .text, .uuid: "text"
-        case .integer(let type): type.isSafeInJavaScript ? "integer" : "long"
-        case .number: "float"
-        case .decimal: "decimal"
-        case .date: "date"
-        case .bytes: "bytes"
-        case .literal(let text): "literal(\(text.quotedText))"
-        case .array(let element): "array(\(self.decoder(of: element)))"
-        case .dictionary(let value): "dictionary(\(self.decoder(of: value)))"
-        case .optional(let wrapped): "nullable(\(self.decoder(of: wrapped)))"
-        case .named(let name): "\(self.types[name]).decode"
+        case .json, .optional(.json): return ("JSONValue", "plain")
+        case .nothing: return ("null", "nothing")
+        case .boolean: return ("boolean", "boolean")
+        case .text, .uuid: return ("string", "text")
+        case .integer(let type): return type.isSafeInJavaScript ? ("number", "integer") : ("bigint", "long")
+        case .number: return ("number", "float")
+        case .decimal: return ("string", "decimal")
+        case .date: return ("Date", "date")
+        case .bytes: return ("Uint8Array", "bytes")
+        case .literal(let text): return (text.quotedText, "literal(\(text.quotedText))")
+        case .named(let name): return (self.types[name], "\(self.types[name]).decode")
+        case .array(let element):
+            let (name, decoder) = self.reading(of: element)
+            let item = element.isOptional || element.isCollection ? "(\(name))" : name
+            return ("readonly \(item)[]", "array(\(decoder))")
+        case .dictionary(let value):
+            let (name, decoder) = self.reading(of: value)
+            return ("{ readonly [name: string]: \(name) }", "dictionary(\(decoder))")
+        case .optional(let wrapped):
+            let (name, decoder) = self.reading(of: wrapped)
+            return ("\(name) | null", "nullable(\(decoder))")
         }
     }
 
