@@ -20,16 +20,12 @@ extension BusDocument {
         let model = ClientModel(self)
         var scope = NameScope(.pascal)
         let name = scope.claim("\(name) Client")
-        switch language {
-        case .python:
-            var writer = PythonClient(model, name: name)
-            return writer.write()
-        case .typeScript:
-            var writer = TypeScriptClient(model, name: name)
-            return writer.write()
-        case .swift:
-            var writer = SwiftClient(model, name: name)
-            return writer.write()
-        }
+        var writer: any ClientWriter =
+            switch language {
+            case .python: PythonClient(model, name: name)
+            case .typeScript: TypeScriptClient(model, name: name)
+            case .swift: SwiftClient(model, name: name)
+            }
+        return writer.write()
     }
 }

@@ -2,6 +2,9 @@
 protocol ClientWriter {
     var typeNames: TypeNames { get }
     var code: CodeWriter { get set }
+
+    /// Writes the client, and returns its text.
+    mutating func write() -> String
 }
 
 extension ClientWriter {
