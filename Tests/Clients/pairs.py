@@ -553,7 +553,7 @@ async def run():
         def __init__(self, reply):
             self.reply = reply
 
-        async def call(self, request):
+        async def call(self, request, deadline):
             sent[-1] |= {"url": request.url, "values": json.loads(module._dumps(request.values))}
             return module._loads(self.reply.encode())
 

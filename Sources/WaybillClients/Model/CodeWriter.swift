@@ -19,6 +19,11 @@ struct CodeWriter {
         for line in lines { self.line(String(line)) }
     }
 
+    /// Writes a text of several lines at the current indentation.
+    mutating func template(_ text: String) {
+        self.lines(text.split(separator: "\n", omittingEmptySubsequences: false))
+    }
+
     mutating func indent() { self.depth += 1 }
 
     mutating func outdent() { self.depth -= 1 }

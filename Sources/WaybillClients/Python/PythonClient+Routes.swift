@@ -97,7 +97,7 @@ extension PythonClient {
                 closing: ")"
             )
         } else {
-            self.code.line("await self._client._transport.send(_Request(_url, _values, options))")
+            self.code.line("await self._client._send(_Request(_url, _values, options))")
         }
     }
 }

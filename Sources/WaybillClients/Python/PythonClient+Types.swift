@@ -32,12 +32,19 @@ extension PythonClient {
             )
             client.code.line()
             client.code.lines(names.map { "\($0.0) = \($0.1)" })
-            client.code.lines([
-                "", "@classmethod", "def _missing_(cls, value: object) -> Self:",
-                "    if type(value) is not \(base):", "        raise _mismatch(\"\(name)\", str(value))",
-                "    member = \(base).__new__(cls, value)", "    member._name_ = f\"unknown {value}\"",
-                "    member._value_ = value", "    return member",
-            ])
+            client.code.template(
+                """
+
+                @classmethod
+                def _missing_(cls, value: object) -> Self:
+                    if type(value) is not \(base):
+                        raise _mismatch("\(name)", str(value))
+                    member = \(base).__new__(cls, value)
+                    member._name_ = f"unknown {value}"
+                    member._value_ = value
+                    return member
+                """
+            )
         }
         let decode = base == "str" ? "_text" : "_integer"
         self.definition("def _decode_\(name)(value: JSON) -> \(name):") {

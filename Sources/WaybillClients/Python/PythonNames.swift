@@ -12,7 +12,7 @@ extension PythonClient {
     static let ownTypes: Set<String> = [
         "A", "Array", "AsyncGenerator", "AsyncIterator", "Awaitable", "Call", "Callable", "Decimal",
         "DeclaredError", "DecodingError", "Enum", "Exception", "Generator", "Generic", "JSON", "Literal",
-        "Mapping", "None", "Object", "Options", "Protocol", "Self", "ProgressCall", "Publication", "S",
+        "Iterable", "Mapping", "None", "Object", "Options", "Self", "ProgressCall", "Publication", "S",
         "Sequence", "SplitResult", "Step", "T", "True", "False", "TypeAlias", "TypeVar", "UUID", "Unknown",
         "V", "ValueError", "WaybillError", "OSError", "ConnectionError", "TimeoutError", "TypeError",
         "ArithmeticError", "BaseException", "RecursionError", "RuntimeError",

@@ -1,3 +1,34 @@
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Generator,
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from decimal import Decimal
+from enum import Enum
+from math import inf
+from random import uniform
+from socket import SHUT_RDWR
+from typing import Generic, Literal, Self, TypeAlias, TypeVar, cast, overload
+from urllib.parse import SplitResult, quote, urlsplit
+from uuid import UUID
+
+Array: TypeAlias = "Sequence[JSON]"
+Object: TypeAlias = "Mapping[str, JSON]"
+JSON: TypeAlias = "None | bool | int | float | Decimal | str | Array | Object"
+# {{ROUTES}}
 # The rest of the file is the same for every document, apart from the tables at its end.
 
 A = TypeVar("A", contravariant=True)
@@ -14,7 +45,7 @@ class WaybillError(Exception):
         code: str,
         message: str,
         *,
-        suggestions: Sequence[str] = (),
+        suggestions: Iterable[str] = (),
         reference: str | None = None,
     ) -> None:
         super().__init__(message)
@@ -72,7 +103,7 @@ class Publication:
     """A message that was published to a subscribed pattern."""
 
     url: str
-    parameters: Mapping[str, JSON]
+    parameters: Object
     payload: JSON
     headers: Mapping[str, str]
     is_after_gap: bool
@@ -104,59 +135,52 @@ class _Call(Generic[T]):
     """The parts that `Call` and `ProgressCall` have in common."""
 
     def __init__(
-        self,
-        client: _Client,
-        request: _Request,
-        decode: Callable[[JSON], T],
+        self, client: _Client, request: _Request, decode: Callable[[JSON], T]
     ) -> None:
         self._client = client
         self._request = request
         self._decode = decode
-        self._reply: JSON = None
-        self._failure: WaybillError | None = None
         self._has_begun = False
-        self._has_reply = False
+        self._reply: _Reply | None = None
+        self._failure: WaybillError | None = None
 
     def __await__(self) -> Generator[object, None, T]:
         return self._result().__await__()
 
-    async def _result(self) -> T:
-        if not self._has_reply:
-            self._begin()
-            reply = self._client._transport.call(self._request)
-            with self._noted_failure():
-                self._reply = await self._client._in_time(self._request.options, reply)
-            self._has_reply = True
-        return self._decode(self._reply)
-
-    @contextmanager
-    def _noted_failure(self) -> Generator[None, None, None]:
-        try:
-            yield
-        except WaybillError as error:
-            self._failure = error
-            raise
-
-    def _begin(self) -> None:
+    def _begin(self) -> float | None:
+        """Begins the call, which is not repeated, and returns its deadline."""
         if self._failure is not None:
             raise self._failure
         if self._has_begun:
             raise RuntimeError("the call has begun already and has no reply")
         self._has_begun = True
+        return self._client._deadline(self._request.options)
+
+    async def _result(self) -> T:
+        if self._reply is None:
+            deadline = self._begin()
+            reply = self._client._transport.call(self._request, deadline)
+            try:
+                self._reply = _Reply(await _by(deadline, reply))
+            except WaybillError as error:
+                self._failure = error
+                raise
+        return self._decode(self._reply.value)
 
     async def _steps(self, decode: Callable[[JSON], V]) -> AsyncIterator[Step[V, A]]:
-        self._begin()
-        deadline = self._client._deadline(self._request.options)
-        async with aclosing(self._client._transport.stream(self._request)) as events:
+        deadline = self._begin()
+        stream = self._client._transport.stream(self._request, deadline)
+        async with aclosing(stream) as events:
             while True:
-                with self._noted_failure():
-                    event = await _by(deadline, anext(events, None))
-                if event is None:
-                    return
+                try:
+                    event = await _by(deadline, anext(events))
+                except WaybillError as error:
+                    self._failure = error
+                    raise
                 if isinstance(event, _Reply):
-                    self._reply, self._has_reply = event.value, True
+                    self._reply = event
                     return
-                step: Step[V, A] = Step(decode(event.value), event.answer)
+                step: Step[V, A] = Step(decode(event.value), event._answer)
                 yield step
                 step._answer(None)
 
@@ -207,10 +231,7 @@ class ProgressCall(_Call[T], Generic[T, S, A]):
         self._decode_step = decode_step
 
     def progress(self) -> AsyncIterator[Step[S, A]]:
-        """Calls the URL and iterates over its progress replies.
-
-        The iterator ends when the reply has arrived, which `await` then returns.
-        """
+        """Iterates over the progress replies like the function of `Call`."""
         return self._steps(self._decode_step)
 
 
@@ -304,11 +325,21 @@ def _decimal(value: JSON) -> Decimal:
     raise _mismatch("a number", value)
 
 
-def _date(value: JSON) -> datetime:
-    try:
-        return datetime.fromisoformat(_text(value))
-    except ValueError:
-        raise _mismatch("a date", value) from None
+def _parsed(wanted: str, parse: Callable[[str], V]) -> Callable[[JSON], V]:
+    """Returns the decoder of a type whose values are texts in JSON."""
+
+    def decode(value: JSON) -> V:
+        try:
+            return parse(_text(value))
+        except ValueError:
+            raise _mismatch(wanted, value) from None
+
+    return decode
+
+
+_date = _parsed("a date", datetime.fromisoformat)
+_uuid = _parsed("a UUID", UUID)
+_bytes = _parsed("Base64", lambda text: base64.b64decode(text, validate=True))
 
 
 def _from_date(value: datetime) -> str:
@@ -317,25 +348,11 @@ def _from_date(value: datetime) -> str:
     return utc.isoformat(timespec=unit).replace("+00:00", "Z")
 
 
-def _uuid(value: JSON) -> UUID:
-    try:
-        return UUID(_text(value))
-    except ValueError:
-        raise _mismatch("a UUID", value) from None
-
-
-def _bytes(value: JSON) -> bytes:
-    try:
-        return base64.b64decode(_text(value), validate=True)
-    except ValueError:
-        raise _mismatch("Base64", value) from None
-
-
 def _from_bytes(value: bytes) -> str:
     return base64.b64encode(value).decode("ascii")
 
 
-def _object(value: JSON) -> Mapping[str, JSON]:
+def _object(value: JSON) -> Object:
     if isinstance(value, dict):
         return value
     raise _mismatch("an object", value)
@@ -376,7 +393,7 @@ def _segment(name: str, value: JSON) -> str:
     if not text:
         # The server would skip the empty segment, and could then call another route.
         rule = "must have at least one character in each segment of the URL"
-        raise _failure("invalidParameter", f"the parameter {name} {rule}", {})
+        raise _failure("invalidParameter", f"the parameter {name} {rule}")
     return quote(text, safe="")
 
 
@@ -403,25 +420,20 @@ def _dumps(value: JSON) -> str:
 
 def _loads(text: bytes) -> JSON:
     try:
-        return cast("JSON", _json_decoder(b"-0" in text).decode(text.decode()))
+        return cast("JSON", _JSON.decode(text.decode()))
     except ArithmeticError:
-        raise ValueError("the JSON has a number that `Decimal` cannot represent") from None
+        reason = "the JSON has a number that `Decimal` cannot represent"
+        raise ValueError(reason) from None
 
 
-@cache
-def _json_decoder(has_negative_zero: bool) -> json.JSONDecoder:
-    """Returns a decoder that keeps the sign of -0, which `int` would lose."""
-    parse_float = Decimal if _HAS_DECIMALS else float
-    if not has_negative_zero:
-        return json.JSONDecoder(parse_float=parse_float)
-    return json.JSONDecoder(
-        parse_float=parse_float,
-        parse_int=lambda digits: -0.0 if digits == "-0" else int(digits),
-    )
+def _whole(digits: str) -> float:
+    """Returns a whole number, with the sign of -0, which `int` would lose."""
+    return -0.0 if digits == "-0" else int(digits)
 
 
-def _failure(code: str, message: str, data: Mapping[str, JSON]) -> WaybillError:
-    declared = data.get("error")
+def _failure(code: str, message: str, data: Object | None = None) -> WaybillError:
+    data = data or {}
+    declared, reference = data.get("error"), data.get("reference")
     if isinstance(declared, dict):
         name, status = str(declared.get("type")), declared.get("status")
         return _DECLARED.get(name, DeclaredError)(
@@ -431,13 +443,11 @@ def _failure(code: str, message: str, data: Mapping[str, JSON]) -> WaybillError:
             status=status if isinstance(status, int) else 500,
             value=_plain(declared.get("value")),
         )
-    suggestions, reference = data.get("suggestions"), data.get("reference")
+    suggestions = data.get("suggestions")
     return _ERRORS.get(code, WaybillError)(
         code,
         message,
-        suggestions=(
-            [str(item) for item in suggestions] if isinstance(suggestions, list) else []
-        ),
+        suggestions=map(str, suggestions) if isinstance(suggestions, list) else (),
         reference=reference if isinstance(reference, str) else None,
     )
 
@@ -452,59 +462,37 @@ class _Request:
     options: Options | None
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Reply:
     value: JSON
 
 
-@dataclass(frozen=True)
-class _Progress:
-    value: JSON
-    answer: Callable[[JSON], None]
-
-
-class _Transport(Protocol):
-    async def call(self, request: _Request) -> JSON: ...
-
-    async def send(self, request: _Request) -> None: ...
-
-    def stream(self, request: _Request) -> AsyncGenerator[_Reply | _Progress, None]: ...
-
-    def messages(
-        self, subscription: _Subscription
-    ) -> AsyncGenerator[Publication, None]:
-        """Subscribes on one connection, and iterates over the messages until it ends."""
-        ...
-
-    async def ask(self, method: str, params: JSON) -> JSON: ...
-
-    async def close(self) -> None: ...
-
-
+# The seconds in which a connection is opened and the client is authenticated. A client
+# that is closed has the same time to write what it has accepted.
 _OPENING: float = 5
-"""The seconds in which a connection is opened and the client is authenticated.
-
-A client that is closed has the same time to write what it has accepted.
-"""
-
+# The seconds that a stream of events may be silent, if the server sends no interval.
+_SILENCE: float = 45
+# The bytes of the longest line or body; a server sends replies of up to 32 MiB.
 _LINE_LIMIT = 1 << 26
-"""The bytes of the longest line or body; a server sends replies of up to 32 MiB."""
-
+# The number of lines before the body of a response.
+_HEADER_LIMIT = 128
+# The number of unread messages of a subscription, of which the oldest are dropped.
+_UNREAD_LIMIT = 1024
+# The name of the headers and other data that are sent beside the values.
 _RESERVED = "$waybill"
-"""The name of the headers and other data that are sent beside the values."""
-
+_STREAM = "text/event-stream"
+# The codes of failures after which a subscription that has begun connects again.
 _PASSING = ("unreachable", "shutDown", "deadlineExceeded", "mailboxFull")
-"""The codes of failures after which a subscription that has begun connects again."""
-
-_RPC_CODES = {
+# The codes of failures without a name, by the numbers of JSON-RPC and of HTTP.
+_CODES = {
     "-32600": "invalidURL",
     "-32601": "noRoute",
     "-32602": "invalidParameter",
+    "429": "mailboxFull",
+    "502": "unreachable",
+    "503": "unreachable",
+    "504": "unreachable",
 }
-"""The codes of failures without a name by the numbers of JSON-RPC."""
-
-_UNREAD_LIMIT = 1024
-"""The number of unread messages of a subscription, of which the oldest are dropped."""
 
 
 class _Lines:
@@ -530,23 +518,48 @@ def _too_long() -> ConnectionError:
     return ConnectionError(f"the server has sent more than {_LINE_LIMIT} bytes at once")
 
 
-def _time_left(timeout: float, begun: float) -> int:
-    """Returns the rest of a timeout in seconds, which may be infinite, in milliseconds.
+def _ended() -> ConnectionError:
+    return ConnectionError("the server has closed the connection")
 
-    The timeout began at a time of the loop.
-    """
-    rest = begun + timeout - asyncio.get_running_loop().time()
+
+def _closed() -> WaybillError:
+    return _failure("unreachable", "the client is closed")
+
+
+def _time_left(deadline: float) -> int:
+    """Returns the milliseconds until a deadline, which may be infinite."""
+    rest = deadline - asyncio.get_running_loop().time()
     return round(min(max(0, rest), 1e9) * 1000)
 
 
-async def _by(deadline: float | None, task: Awaitable[V]) -> V:
+async def _by(deadline: float | None, part: Awaitable[V]) -> V:
     """Awaits a part of a call until the deadline of the call."""
+    if deadline is None:
+        return await part
     try:
-        async with asyncio.timeout_at(deadline):
-            return await task
+        # The extra time lets the server's own error arrive.
+        async with asyncio.timeout_at(deadline + 0.25):
+            return await part
     except TimeoutError:
         message = "the server did not answer in time"
-        raise _failure("deadlineExceeded", message, {}) from None
+        raise _failure("deadlineExceeded", message) from None
+
+
+def _has_failed(future: asyncio.Future[V]) -> bool:
+    """Returns whether a future has failed, whose error its callers have received."""
+    return future.cancelled() or future.exception() is not None
+
+
+class _Feed(asyncio.Queue["Object | None"]):
+    """The unread messages of a subscription over a socket, and None at the end."""
+
+    has_gap = False
+
+    def add(self, params: Object) -> None:
+        if self.qsize() >= _UNREAD_LIMIT:
+            self.get_nowait()
+            self.has_gap = True
+        self.put_nowait(params)
 
 
 @dataclass
@@ -554,28 +567,10 @@ class _Pending:
     """A request without a response."""
 
     reply: asyncio.Future[JSON]
-    steps: asyncio.Queue[_Progress | None] | None
+    steps: asyncio.Queue[Step[JSON, JSON] | None] | None
     """The progress replies that have not been read; None if nobody reads them."""
     feed: _Feed | None
     """The receiver of the messages if the request is a subscription."""
-
-
-class _Feed:
-    """The messages of a subscription that have not been read."""
-
-    def __init__(self) -> None:
-        self.messages: asyncio.Queue[Mapping[str, JSON] | None] = asyncio.Queue()
-        """The parameters of the messages, and None at the end."""
-        self.has_gap = False
-
-    def add(self, params: Mapping[str, JSON]) -> None:
-        if self.messages.qsize() >= _UNREAD_LIMIT:
-            self.messages.get_nowait()
-            self.has_gap = True
-        self.messages.put_nowait(params)
-
-    def end(self) -> None:
-        self.messages.put_nowait(None)
 
 
 class _Subscription:
@@ -591,14 +586,14 @@ class _Subscription:
         self._longest_pause = 0.05
         self._start = inf
 
-    def begin(self) -> None:
-        """Notes that a connection has begun."""
+    def begin(self, *, is_resumed: bool) -> None:
+        """Notes that a connection has begun, which repeats what was missed if resumed."""
+        if self.has_begun and not is_resumed:
+            self.is_after_gap = True
         self.has_begun = True
         self._start = asyncio.get_running_loop().time()
 
-    def publication(
-        self, params: Mapping[str, JSON], beside: Mapping[str, JSON]
-    ) -> Publication:
+    def publication(self, params: Object, beside: Object) -> Publication:
         """Returns a message that has arrived."""
         headers = _object(beside.get("headers") or {})
         message = Publication(
@@ -630,23 +625,29 @@ class _Connection(asyncio.Protocol):
 
     def __init__(self, request_size: int) -> None:
         self.loop = asyncio.get_running_loop()
-        self._request_size = request_size
-        self.pending: dict[int, _Pending] = {}
-        self.feeds: dict[int, _Feed] = {}
-        """The receivers of messages, by the numbers of their subscriptions."""
-        self.last = 0
         self.is_open = True
         self.has_room = asyncio.Event()
         """Whether the unwritten bytes are few enough for another message."""
-        self.has_room.set()
-        self._has_notified = False
-        self._lost = asyncio.Event()
+        self.pending: dict[int, _Pending] = {}
+        self.feeds: dict[int, _Feed] = {}
+        """The receivers of messages, by the numbers of their subscriptions."""
+        self._request_size = request_size
+        self._transport: asyncio.Transport | None = None
+        self._lost = self.loop.create_future()
         self._problem = "the connection is lost"
         self._lines = _Lines()
-        self._transport: asyncio.Transport | None = None
+        self._last = 0
+        self._has_notified = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        self.resume_writing()
+
+    def pause_writing(self) -> None:
+        self.has_room.clear()
+
+    def resume_writing(self) -> None:
+        self.has_room.set()
 
     def data_received(self, data: bytes) -> None:
         try:
@@ -660,61 +661,61 @@ class _Connection(asyncio.Protocol):
         # Otherwise, the connection would be open until the server reads again.
         self.abort()
 
-    def pause_writing(self) -> None:
-        self.has_room.clear()
-
-    def resume_writing(self) -> None:
-        self.has_room.set()
-
     def connection_lost(self, exc: Exception | None) -> None:
         self.is_open = False
         self._transport = None
-        self._lost.set()
+        self._lost.set_result(None)
         self.has_room.set()
         for pending in self.pending.values():
             if not pending.reply.done():
-                pending.reply.set_exception(_failure("unreachable", self._problem, {}))
+                pending.reply.set_exception(_failure("unreachable", self._problem))
+        self.pending.clear()
         for feed in self.feeds.values():
-            feed.end()
+            feed.put_nowait(None)
 
-    async def ask(
+    def begin(
         self,
         method: str,
         params: JSON,
         *,
-        steps: asyncio.Queue[_Progress | None] | None = None,
+        steps: asyncio.Queue[Step[JSON, JSON] | None] | None = None,
         feed: _Feed | None = None,
-    ) -> JSON:
+    ) -> tuple[int, asyncio.Future[JSON]]:
+        """Sends a request, and returns its number and its future result."""
+        number = self._last = self._last + 1
+        self.write(method, params, number)
+        reply: asyncio.Future[JSON] = self.loop.create_future()
+        self.pending[number] = _Pending(reply, steps, feed)
+        return number, reply
+
+    async def ask(self, method: str, params: JSON) -> JSON:
         """Sends a request, and returns its result. A cancellation ends the request."""
-        if not self.is_open:
-            raise _failure("unreachable", "the connection is lost", {})
-        self.last += 1
-        number = self.last
-        pending = _Pending(self.loop.create_future(), steps, feed)
-        self.pending[number] = pending
+        number, reply = self.begin(method, params)
         try:
-            self.write(method, params, number)
-            return await pending.reply
-        except asyncio.CancelledError:
-            self.write("$/cancelRequest", {"id": number})
-            raise
+            return await reply
         finally:
-            del self.pending[number]
+            self.cancel(number)
+
+    def cancel(self, number: int) -> None:
+        """Cancels a request that has no response yet."""
+        if self.pending.pop(number, None) is not None and self.is_open:
+            self.write("$/cancelRequest", {"id": number})
 
     def write(self, method: str, params: JSON, number: int | None = None) -> None:
+        if not self.is_open or self._transport is None:
+            raise _failure("unreachable", self._problem)
         frame: dict[str, JSON] = {"jsonrpc": "2.0", "method": method, "params": params}
-        if number is not None:
+        if number is None:
+            self._has_notified = True
+        else:
             frame["id"] = number
         line = _dumps(frame).encode()
         if len(line) > self._request_size:
             # The server would close the connection, which all calls share.
             excess = f"{len(line)} bytes, and the limit is {self._request_size}"
             remedy = "raise request_size of the client and frameSize of the server"
-            message = f"the message has {excess}; {remedy}"
-            raise _failure("notTransferable", message, {})
-        self._has_notified = self._has_notified or number is None
-        if self._transport is not None:
-            self._transport.write(line + b"\n")
+            raise _failure("notTransferable", f"the message has {excess}; {remedy}")
+        self._transport.write(line + b"\n")
 
     async def close(self) -> None:
         """Ends the connection when what has been accepted is written, within a time."""
@@ -724,11 +725,10 @@ class _Connection(asyncio.Protocol):
         if self._transport is None:
             return
         self._transport.close()
-        with suppress(TimeoutError):
-            try:
-                await asyncio.wait_for(self._lost.wait(), _OPENING)
-            finally:
-                self.abort()
+        try:
+            await asyncio.wait({self._lost}, timeout=_OPENING)
+        finally:
+            self.abort()
 
     def abort(self) -> None:
         self.is_open = False
@@ -745,30 +745,19 @@ class _Connection(asyncio.Protocol):
                 transport.get_extra_info("socket").shutdown(SHUT_RDWR)
 
     async def subscribe(self, pattern: str) -> tuple[int, _Feed]:
-        """Subscribes to a pattern.
+        """Subscribes to a pattern, and returns the number of the subscription.
 
-        If the caller does not wait for the number of the subscription, the connection
-        ends the subscription when the number arrives.
+        If the caller stops waiting, `_finish` ends the subscription.
         """
-        feed, wanted = _Feed(), {"pattern": pattern}
-        asked = asyncio.create_task(self.ask("$/subscribe", wanted, feed=feed))
-        asked.add_done_callback(_has_failed)
-        try:
-            return _integer(await asyncio.shield(asked)), feed
-        except asyncio.CancelledError:
-            asked.add_done_callback(self._abandon)
-            raise
-
-    def _abandon(self, asked: asyncio.Task[JSON]) -> None:
-        if not _has_failed(asked):
-            self.unsubscribe(_integer(asked.result()))
+        feed = _Feed()
+        _, reply = self.begin("$/subscribe", {"pattern": pattern}, feed=feed)
+        return _integer(await reply), feed
 
     def unsubscribe(self, number: int) -> None:
-        feed = self.feeds.pop(number, None)
-        if feed is not None and self.is_open:
+        if self.feeds.pop(number, None) is not None and self.is_open:
             self.write("$/unsubscribe", {"subscription": number})
 
-    def _take(self, frame: Mapping[str, JSON]) -> None:
+    def _take(self, frame: Object) -> None:
         method = frame.get("method")
         if method is None:
             return self._finish(frame)
@@ -782,9 +771,9 @@ class _Connection(asyncio.Protocol):
         elif method == "$/unsubscribe":
             feed = self.feeds.pop(_integer(params.get("subscription")), None)
             if feed is not None:
-                feed.end()
+                feed.put_nowait(None)
 
-    def _finish(self, frame: Mapping[str, JSON]) -> None:
+    def _finish(self, frame: Object) -> None:
         number = frame.get("id")
         if number is None and "error" in frame:
             # The server has rejected a notification, which needs no answer.
@@ -794,30 +783,36 @@ class _Connection(asyncio.Protocol):
             self._problem = str(_object(frame["error"]).get("message"))
             return self.abort()
         pending = self.pending.get(number) if isinstance(number, int) else None
-        if pending is None or pending.reply.done():
+        if pending is None:
             return
+        reply, result = pending.reply, frame.get("result")
         if "error" in frame:
             error = _object(frame["error"])
             data = _object(error.get("data") or {})
-            known = _RPC_CODES.get(str(error.get("code")), "handlerFailed")
+            known = _CODES.get(str(error.get("code")), "handlerFailed")
             code, message = data.get("code") or known, str(error.get("message"))
-            pending.reply.set_exception(_failure(str(code), message, data))
-            return
-        result = frame.get("result")
-        if pending.feed is not None:
-            # The next bytes may already contain messages of the subscription.
-            self.feeds[_integer(result)] = pending.feed
-        pending.reply.set_result(result)
+            if not reply.done():
+                reply.set_exception(_failure(str(code), message, data))
+        else:
+            if pending.feed is not None:
+                # The next bytes may already contain messages of the subscription.
+                self.feeds[_integer(result)] = pending.feed
+            if not reply.done():
+                reply.set_result(result)
+            elif pending.feed is not None:
+                self.unsubscribe(_integer(result))
+        self.pending.pop(_integer(number))
 
     def _progress(self, number: int, value: JSON) -> None:
         def answer(value: JSON) -> None:
-            self.write("$/answer", {"id": number, "value": value})
+            if self.is_open:
+                self.write("$/answer", {"id": number, "value": value})
 
         pending = self.pending.get(number)
         if pending is None or pending.steps is None:
             answer(None)
         else:
-            pending.steps.put_nowait(_Progress(value, answer))
+            pending.steps.put_nowait(Step(value, answer))
 
 
 class _SocketTransport:
@@ -858,78 +853,60 @@ class _SocketTransport:
                     await loop.create_unix_connection(lambda: connection, address)
                 else:
                     await loop.create_connection(lambda: connection, *address)
-                if self._client.token is not None:
-                    token: dict[str, JSON] = {"token": self._client.token}
-                    await connection.ask("$/authenticate", token)
+                token = self._client.token
+                if token is not None:
+                    await connection.ask("$/authenticate", {"token": token})
         except OSError as error:
             connection.abort()
             reason = f"{address}: {str(error) or 'the server is silent'}"
-            raise _failure("unreachable", reason, {}) from None
+            raise _failure("unreachable", reason) from None
         except BaseException:
             connection.abort()
             raise
         self._connection = connection
         return connection
 
-    def _params(
-        self, request: _Request, *, begun: float, progress: bool = False
-    ) -> JSON:
-        options = request.options
+    def _message(
+        self, request: _Request, deadline: float | None, *, has_steps: bool = False
+    ) -> tuple[str, JSON]:
+        """Returns the method and the parameters of a request that is sent now."""
         if _RESERVED in request.values:
             # The server would read the value as the data that is sent beside the values.
             message = f"the parameter {_RESERVED} is reserved, and cannot be sent"
-            raise _failure("notTransferable", message, {})
-        if options is None and not progress and not self._client._has_defaults:
-            return request.values
-        headers, timeout = self._client._context(options)
-        beside: dict[str, JSON] = {}
-        if headers:
-            beside["headers"] = headers
-        if timeout is not None:
-            beside["timeLeft"] = _time_left(timeout, begun)
-        if progress:
+            raise _failure("notTransferable", message)
+        options = self._client._options(request.options)
+        url, beside = request.url, dict[str, JSON]()
+        if options.return_url is not None:
+            url = f"{url}#{options.return_url}"
+        if options.headers:
+            beside["headers"] = options.headers
+        if deadline is not None:
+            beside["timeLeft"] = _time_left(deadline)
+        if has_steps:
             beside |= {"progress": True, "answers": True}
-        return {**request.values, _RESERVED: beside} if beside else request.values
+        return url, {**request.values, _RESERVED: beside} if beside else request.values
 
-    def _url(self, request: _Request) -> str:
-        options = request.options
-        if options is None or options.return_url is None:
-            return request.url
-        return f"{request.url}#{options.return_url}"
-
-    async def call(self, request: _Request) -> JSON:
-        begun = asyncio.get_running_loop().time()
+    async def call(self, request: _Request, deadline: float | None) -> JSON:
         connection = await self._open()
-        params = self._params(request, begun=begun)
-        return await connection.ask(self._url(request), params)
+        return await connection.ask(*self._message(request, deadline))
 
     async def ask(self, method: str, params: JSON) -> JSON:
-        connection = await self._open()
-        return await connection.ask(method, params)
+        return await (await self._open()).ask(method, params)
 
-    async def send(self, request: _Request) -> None:
-        await self._client._in_time(request.options, self._send(request))
-
-    async def _send(self, request: _Request) -> None:
-        begun = asyncio.get_running_loop().time()
+    async def send(self, request: _Request, deadline: float | None) -> None:
         connection = await self._open()
         # Another sender may use the room before this task resumes.
         while not connection.has_room.is_set():
             await connection.has_room.wait()
-        if not connection.is_open:
-            raise _failure("unreachable", "the connection is lost", {})
-        params = self._params(request, begun=begun)
-        connection.write(self._url(request), params)
+        connection.write(*self._message(request, deadline))
 
     async def stream(
-        self, request: _Request
-    ) -> AsyncGenerator[_Reply | _Progress, None]:
-        begun = asyncio.get_running_loop().time()
+        self, request: _Request, deadline: float | None
+    ) -> AsyncGenerator[_Reply | Step[JSON, JSON], None]:
         connection = await self._open()
-        params = self._params(request, begun=begun, progress=True)
-        steps: asyncio.Queue[_Progress | None] = asyncio.Queue()
-        asked = connection.ask(self._url(request), params, steps=steps)
-        reply = asyncio.create_task(asked)
+        steps: asyncio.Queue[Step[JSON, JSON] | None] = asyncio.Queue()
+        message = self._message(request, deadline, has_steps=True)
+        number, reply = connection.begin(*message, steps=steps)
         reply.add_done_callback(_has_failed)
         reply.add_done_callback(lambda _: steps.put_nowait(None))
         try:
@@ -937,30 +914,29 @@ class _SocketTransport:
                 yield step
             yield _Reply(reply.result())
         finally:
-            reply.cancel()
+            connection.cancel(number)
 
     async def messages(
         self, subscription: _Subscription
     ) -> AsyncGenerator[Publication, None]:
+        """Subscribes on one connection, and iterates over the messages until it ends."""
         connection = await self._open()
         number, feed = await connection.subscribe(subscription.pattern)
-        subscription.begin()
+        subscription.begin(is_resumed=False)
         try:
-            while (params := await feed.messages.get()) is not None:
+            while (params := await feed.get()) is not None:
                 if feed.has_gap or params.get("missed"):
                     # The client or the server has dropped messages before this message.
                     subscription.is_after_gap = True
                     feed.has_gap = False
-                if "error" in params:
-                    continue
-                beside = _object(params.get(_RESERVED) or {})
-                yield subscription.publication(params, beside)
+                if "error" not in params:
+                    beside = _object(params.get(_RESERVED) or {})
+                    yield subscription.publication(params, beside)
         except ValueError as error:
             reason = f"the server has sent a malformed message: {error}"
-            raise _failure("unreachable", reason, {}) from None
+            raise _failure("unreachable", reason) from None
         finally:
             connection.unsubscribe(number)
-            subscription.is_after_gap = True
 
     async def close(self) -> None:
         opening = self._opening
@@ -970,77 +946,48 @@ class _SocketTransport:
             await self._connection.close()
 
 
-def _closed() -> WaybillError:
-    return _failure("unreachable", "the client is closed", {})
-
-
-def _has_failed(task: asyncio.Task[V]) -> bool:
-    """Returns whether a task has failed, whose error its callers have received."""
-    return task.cancelled() or task.exception() is not None
-
-
-_SILENCE: float = 45
-"""The seconds that a stream of events may be silent, if the server does not send an
-interval."""
-
-_HEADER_LIMIT = 128
-"""The number of headers of a response."""
-
-_STREAM = "text/event-stream"
-
-_PROXY_CODES = {
-    429: "mailboxFull",
-    502: "unreachable",
-    503: "unreachable",
-    504: "unreachable",
-}
-"""The codes of failures by HTTP status."""
-
-
 class _Response:
     """A response of HTTP, whose body is read in parts."""
 
-    def __init__(self, reader: asyncio.StreamReader) -> None:
+    def __init__(self, reader: asyncio.StreamReader, silence: float | None) -> None:
         self._reader = reader
+        self._silence = silence
+        """The seconds without a byte after which the connection counts as lost."""
         self.status = 0
         self.headers: dict[str, str] = {}
-        self.silence: float | None = None
-        """The seconds without a byte after which the connection counts as lost."""
 
     async def read_head(self) -> None:
-        self.status = 0
+        """Reads the head, which may follow a response such as 103 (Early Hints)."""
         for _ in range(_HEADER_LIMIT):
-            if self.status == 0:
-                line = (await self._line()).split(b" ", 2)
-                if len(line) < 2:
-                    raise ConnectionError("the response has no status")
-                self.status = int(line[1])
-            name, _, text = (await self._line()).decode("latin-1").partition(":")
-            if name.strip():
+            line = (await self._line()).decode("latin-1").strip()
+            name, _, text = line.partition(":")
+            if self.status < 200 and line.startswith("HTTP/"):
+                self.status, self.headers = int(line.partition(" ")[2][:3]), {}
+            elif line:
                 self.headers[name.lower()] = text.strip()
-            elif not 100 <= self.status < 200:
+            elif self.status >= 200:
                 return
-            else:
-                # The final response follows a response such as 103 (Early Hints).
-                self.status = 0
-                self.headers.clear()
         raise ConnectionError(f"the response has more than {_HEADER_LIMIT} headers")
 
+    def is_stream(self) -> bool:
+        kind = self.headers.get("content-type", "").split(";")[0]
+        return self.status == 200 and kind.strip().lower() == _STREAM
+
     async def _line(self) -> bytes:
-        async with asyncio.timeout(self.silence):
+        async with asyncio.timeout(self._silence):
             line = await self._reader.readline()
         if not line.endswith(b"\n"):
-            raise ConnectionError("the server has closed the connection")
+            raise _ended()
         return line
 
-    async def _bytes(self, count: float = inf) -> AsyncIterator[bytes]:
+    async def _bytes(self, count: float) -> AsyncIterator[bytes]:
         while count > 0:
-            async with asyncio.timeout(self.silence):
+            async with asyncio.timeout(self._silence):
                 part = await self._reader.read(int(min(count, 1 << 16)))
+            if not part and count < inf:
+                raise _ended()
             if not part:
-                if count == inf:
-                    return
-                raise ConnectionError("the server has closed the connection")
+                return
             count -= len(part)
             yield part
 
@@ -1051,15 +998,9 @@ class _Response:
                     yield part
                 await self._line()
         elif self.status != 204:
-            async for part in self._bytes(
-                float(self.headers.get("content-length", inf))
-            ):
+            length = float(self.headers.get("content-length", inf))
+            async for part in self._bytes(length):
                 yield part
-
-    def check_stream(self) -> None:
-        kind = self.headers.get("content-type", "")
-        if self.status != 200 or kind.split(";")[0].strip().lower() != _STREAM:
-            raise ConnectionError(f"the response {self.status} {kind!r} is no stream")
 
     async def body(self) -> bytes:
         body = bytearray()
@@ -1067,9 +1008,9 @@ class _Response:
             body += part
             if len(body) > _LINE_LIMIT:
                 raise _too_long()
-        is_cut = not body and self.status != 204 and "content-length" not in self.headers
-        if is_cut and "transfer-encoding" not in self.headers:
-            raise ConnectionError("the server has closed the connection")
+        has_size = self.headers.keys() & {"content-length", "transfer-encoding"}
+        if not body and not has_size and self.status != 204:
+            raise _ended()
         return bytes(body)
 
     async def events(self) -> AsyncIterator[tuple[str, str, bytes]]:
@@ -1078,9 +1019,8 @@ class _Response:
         A stream in which three heartbeats are missing has ended.
         """
         heartbeat = self.headers.get("waybill-heartbeat", "")
-        self.silence = _SILENCE
-        if heartbeat.isascii() and heartbeat.isdigit():
-            self.silence = 3 * int(heartbeat) / 1000
+        is_number = heartbeat.isascii() and heartbeat.isdigit()
+        self._silence = 3 * int(heartbeat) / 1000 if is_number else _SILENCE
         lines, data, size = _Lines(), list[bytes](), 0
         name, number = "message", ""
         async for part in self.parts():
@@ -1110,6 +1050,18 @@ class _WebTransport:
         self._client = client
         self._writers: set[asyncio.StreamWriter] = set()
 
+    def _head(self, start: str, headers: Mapping[str, str]) -> list[str]:
+        """Returns the lines of a request before its body."""
+        fields = {"Host": self._address.netloc, "Connection": "close"}
+        if self._client.token is not None:
+            fields["Authorization"] = f"Bearer {self._client.token}"
+        lines = [start]
+        for name, text in {**fields, **headers}.items():
+            if "\r" in name + text or "\n" in name + text:
+                raise ValueError(f"the header {name!r} has several lines")
+            lines.append(f"{name}: {text}")
+        return lines
+
     @asynccontextmanager
     async def _open(
         self,
@@ -1118,22 +1070,14 @@ class _WebTransport:
         headers: Mapping[str, str],
         *,
         body: bytes = b"",
-        timeout: float | None = None,
+        deadline: float | None = None,
         silence: float | None = None,
     ) -> AsyncIterator[_Response]:
-        begun = asyncio.get_running_loop().time()
-        address = self._address
-        is_secure = address.scheme == "https"
+        """Sends a request, and ends its connection when its response has been read."""
+        address, is_secure = self._address, self._address.scheme == "https"
         port = address.port or (443 if is_secure else 80)
-        lines = [f"{method} {address.path.rstrip('/')}{path} HTTP/1.1"]
-        fields = {"Host": address.netloc, "Connection": "close"}
-        if self._client.token is not None:
-            fields["Authorization"] = f"Bearer {self._client.token}"
-        fields |= {"Content-Length": str(len(body))} if method == "POST" else {}
-        for name, text in {**fields, **headers}.items():
-            if "\r" in name + text or "\n" in name + text:
-                raise ValueError(f"the header {name!r} has several lines")
-            lines.append(f"{name}: {text}")
+        path = address.path.rstrip("/") + path
+        head = self._head(f"{method} {path} HTTP/1.1", headers)
         if self._client._is_closed:
             raise _closed()
         writer: asyncio.StreamWriter | None = None
@@ -1145,95 +1089,90 @@ class _WebTransport:
             self._writers.add(writer)
             if self._client._is_closed:
                 raise _closed()
-            if timeout is not None:
-                lines.append(f"Waybill-Timeout: {_time_left(timeout, begun)}")
-            writer.write("\r\n".join([*lines, "", ""]).encode() + body)
-            response = _Response(reader)
-            response.silence = silence
+            if deadline is not None:
+                head.append(f"Waybill-Timeout: {_time_left(deadline)}")
+            writer.write("\r\n".join([*head, "", ""]).encode() + body)
+            response = _Response(reader, silence)
             await response.read_head()
             if not 200 <= response.status < 300:
-                raise await self._problem(response)
-            if headers.get("Accept") == _STREAM:
-                response.check_stream()
+                raise self._error(await response.body(), response.status)
+            if headers.get("Accept") == _STREAM and not response.is_stream():
+                raise ConnectionError(f"the response {response.status} is no stream")
             yield response
         except (OSError, ValueError, RecursionError) as error:
             reason = f"{address.netloc}: {str(error) or 'the server is silent'}"
-            raise _failure("unreachable", reason, {}) from None
+            raise _failure("unreachable", reason) from None
         finally:
             if writer is not None:
                 self._writers.discard(writer)
                 writer.close()
 
     @asynccontextmanager
-    async def _post(self, request: _Request, accept: str) -> AsyncIterator[_Response]:
-        options = request.options
+    async def _post(
+        self, request: _Request, deadline: float | None, accept: str
+    ) -> AsyncIterator[_Response]:
         if any(part in (".", "..") for part in request.url.split("/")):
-            raise _failure("invalidURL", "HTTP has no segments `.` and `..`", {})
-        headers, timeout = self._client._context(options)
-        fields = {"Content-Type": "application/json", "Accept": accept, **headers}
-        if options is not None and options.return_url is not None:
-            fields["Waybill-Return"] = options.return_url
-        path = "/" + request.url.replace("://", "/", 1)
+            raise _failure("invalidURL", "HTTP has no segments `.` and `..`")
+        options = self._client._options(request.options)
         body = _dumps(request.values).encode()
-        opening = self._open("POST", path, fields, body=body, timeout=timeout)
+        headers = {"Content-Type": "application/json", "Accept": accept}
+        headers |= {"Content-Length": str(len(body)), **options.headers}
+        if options.return_url is not None:
+            headers["Waybill-Return"] = options.return_url
+        path = "/" + request.url.replace("://", "/", 1)
+        opening = self._open("POST", path, headers, body=body, deadline=deadline)
         async with opening as response:
             yield response
 
-    async def _problem(self, response: _Response) -> WaybillError:
-        body = await response.body()
-        try:
-            return self._error(_object(_loads(body)), response.status)
-        except ValueError:
-            return self._error({}, response.status)
-
-    def _error(self, problem: Mapping[str, JSON], status: int = 200) -> WaybillError:
+    def _error(self, body: bytes, status: int = 200) -> WaybillError:
+        problem: Object = {}
+        with suppress(ValueError):
+            problem = _object(_loads(body))
         # A proxy whose server cannot be reached sends a status without a code.
-        code = problem.get("code") or _PROXY_CODES.get(status, "refused")
+        code = problem.get("code") or _CODES.get(str(status), "refused")
         message = problem.get("detail") or f"HTTP status {status}"
         data = {**problem, "reference": problem.get("id")}
         return _failure(str(code), str(message), data)
 
-    async def call(self, request: _Request) -> JSON:
-        async with self._post(request, "application/json") as response:
+    async def call(self, request: _Request, deadline: float | None) -> JSON:
+        async with self._post(request, deadline, "application/json") as response:
             body = await response.body()
             return _loads(body) if body else None
 
-    async def send(self, request: _Request) -> None:
-        raise _failure("refused", "HTTP has no messages without a reply", {})
+    async def send(self, request: _Request, deadline: float | None) -> None:
+        raise _failure("refused", "HTTP has no messages without a reply")
 
     async def ask(self, method: str, params: JSON) -> JSON:
         if method != "$/fingerprint":
-            raise _failure("refused", f"HTTP has no method {method}", {})
-        headers = self._client._context(None)[0]
+            raise _failure("refused", f"HTTP has no method {method}")
+        headers = self._client._options(None).headers
         async with self._open("GET", "/fingerprint", headers) as response:
             return _loads(await response.body())
 
     async def stream(
-        self, request: _Request
-    ) -> AsyncGenerator[_Reply | _Progress, None]:
-        async with self._post(request, _STREAM) as response:
+        self, request: _Request, deadline: float | None
+    ) -> AsyncGenerator[_Reply | Step[JSON, JSON], None]:
+        async with self._post(request, deadline, _STREAM) as response:
             async for name, _, data in response.events():
                 if name == "progress":
-                    yield _Progress(_loads(data), lambda value: None)
+                    yield Step(_loads(data), lambda value: None)
                 elif name == "reply":
                     yield _Reply(_loads(data))
-                    return
                 elif name == "failure":
-                    raise self._error(_object(_loads(data)))
-        raise _failure("unreachable", "the stream ended without a reply", {})
+                    raise self._error(data)
+        raise _failure("unreachable", "the stream ended without a reply")
 
     async def messages(
         self, subscription: _Subscription
     ) -> AsyncGenerator[Publication, None]:
+        """Subscribes on one connection, and iterates over the messages until it ends."""
         path = f"/subscribe?pattern={quote(subscription.pattern, safe='')}"
-        headers = {"Accept": _STREAM, **self._client._context(None)[0]}
+        headers = {"Accept": _STREAM, **self._client._options(None).headers}
         if subscription.last_event:
             headers["Last-Event-ID"] = subscription.last_event
         async with self._open("GET", path, headers, silence=_SILENCE) as response:
-            if subscription.has_begun and not subscription.last_event:
-                # Messages before the first event cannot be requested again.
-                subscription.is_after_gap = True
-            subscription.begin()
+            # Messages before the first event cannot be requested again.
+            subscription.begin(is_resumed=bool(subscription.last_event))
             async for name, number, data in response.events():
                 subscription.last_event = number or subscription.last_event
                 if name == "gap":
@@ -1264,16 +1203,14 @@ class _Client:
     ) -> None:
         self.token = token
         self._request_size = request_size
-        self._headers = dict(headers or {})
-        self._timeout = timeout
-        self._has_defaults = bool(self._headers) or timeout is not None
+        self._defaults = Options(timeout=timeout, headers=dict(headers or {}))
         self._is_closed = False
-        self._transport: _Transport
+        self._transport: _SocketTransport | _WebTransport
         if address.startswith(("http://", "https://")):
             url = urlsplit(address)
             if "@" in url.netloc:
                 message = "the address has a user name: use `token` or a header instead"
-                raise _failure("invalidURL", message, {})
+                raise _failure("invalidURL", message)
             self._transport = _WebTransport(url, self)
         elif address.startswith("tcp:"):
             host, _, port = address.removeprefix("tcp:").rpartition(":")
@@ -1315,10 +1252,8 @@ class _Client:
 
     async def publish(self, url: str, /, **parameters: object) -> int:
         """Publishes a message, and returns the number of subscribers that accept it."""
-        values = to_json(parameters)
-        params: dict[str, JSON] = {"url": url, "parameters": values}
-        count = self._in_time(None, self._transport.ask("$/publish", params))
-        return _integer(await count)
+        params = {"url": url, "parameters": to_json(parameters)}
+        return _integer(await self._ask("$/publish", params))
 
     async def is_current(self) -> bool:
         """Returns whether the server has exactly the routes of this client.
@@ -1326,24 +1261,25 @@ class _Client:
         A client of other routes still works unless `waybill diff` reports a change
         that breaks callers.
         """
-        fingerprint = self._transport.ask("$/fingerprint", {})
-        return await self._in_time(None, fingerprint) == _FINGERPRINT
+        return await self._ask("$/fingerprint", {}) == _FINGERPRINT
 
-    def _context(
-        self, options: Options | None
-    ) -> tuple[Mapping[str, str], float | None]:
+    async def _ask(self, method: str, params: JSON) -> JSON:
+        return await _by(self._deadline(None), self._transport.ask(method, params))
+
+    async def _send(self, request: _Request) -> None:
+        deadline = self._deadline(request.options)
+        await _by(deadline, self._transport.send(request, deadline))
+
+    def _options(self, options: Options | None) -> Options:
+        """Returns the options of a call, with the client's own options as defaults."""
+        defaults = self._defaults
         if options is None:
-            return self._headers, self._timeout
-        timeout = self._timeout if options.timeout is None else options.timeout
-        return {**self._headers, **options.headers}, timeout
+            return defaults
+        timeout = defaults.timeout if options.timeout is None else options.timeout
+        headers = {**defaults.headers, **options.headers}
+        return Options(timeout, headers, options.return_url)
 
     def _deadline(self, options: Options | None) -> float | None:
-        timeout = self._context(options)[1] if options else self._timeout
-        if timeout is None:
-            return None
-        # The extra time lets the server's own error arrive.
-        return asyncio.get_running_loop().time() + timeout + 0.25
-
-    async def _in_time(self, options: Options | None, task: Awaitable[V]) -> V:
-        deadline = self._deadline(options)
-        return await task if deadline is None else await _by(deadline, task)
+        """Returns the time of the loop until which a call that begins now may take."""
+        timeout = self._options(options).timeout
+        return None if timeout is None else asyncio.get_running_loop().time() + timeout
