@@ -744,15 +744,6 @@ class _Connection(asyncio.Protocol):
             with suppress(OSError):
                 transport.get_extra_info("socket").shutdown(SHUT_RDWR)
 
-    async def subscribe(self, pattern: str) -> tuple[int, _Feed]:
-        """Subscribes to a pattern, and returns the number of the subscription.
-
-        If the caller stops waiting, `_finish` ends the subscription.
-        """
-        feed = _Feed()
-        _, reply = self.begin("$/subscribe", {"pattern": pattern}, feed=feed)
-        return _integer(await reply), feed
-
     def unsubscribe(self, number: int) -> None:
         if self.feeds.pop(number, None) is not None and self.is_open:
             self.write("$/unsubscribe", {"subscription": number})
@@ -921,17 +912,19 @@ class _SocketTransport:
     ) -> AsyncGenerator[Publication, None]:
         """Subscribes on one connection, and iterates over the messages until it ends."""
         connection = await self._open()
-        number, feed = await connection.subscribe(subscription.pattern)
+        feed, params = _Feed(), {"pattern": subscription.pattern}
+        # If this task stops waiting for the number, the connection unsubscribes.
+        number = _integer(await connection.begin("$/subscribe", params, feed=feed)[1])
         subscription.begin(is_resumed=False)
         try:
-            while (params := await feed.get()) is not None:
-                if feed.has_gap or params.get("missed"):
+            while (message := await feed.get()) is not None:
+                if feed.has_gap or message.get("missed"):
                     # The client or the server has dropped messages before this message.
                     subscription.is_after_gap = True
                     feed.has_gap = False
-                if "error" not in params:
-                    beside = _object(params.get(_RESERVED) or {})
-                    yield subscription.publication(params, beside)
+                if "error" not in message:
+                    beside = _object(message.get(_RESERVED) or {})
+                    yield subscription.publication(message, beside)
         except ValueError as error:
             reason = f"the server has sent a malformed message: {error}"
             raise _failure("unreachable", reason) from None
@@ -969,9 +962,10 @@ class _Response:
                 return
         raise ConnectionError(f"the response has more than {_HEADER_LIMIT} headers")
 
-    def is_stream(self) -> bool:
-        kind = self.headers.get("content-type", "").split(";")[0]
-        return self.status == 200 and kind.strip().lower() == _STREAM
+    def check_stream(self) -> None:
+        kind = self.headers.get("content-type", "")
+        if self.status != 200 or kind.split(";")[0].strip().lower() != _STREAM:
+            raise ConnectionError(f"the response {self.status} {kind!r} is no stream")
 
     async def _line(self) -> bytes:
         async with asyncio.timeout(self._silence):
@@ -1096,8 +1090,8 @@ class _WebTransport:
             await response.read_head()
             if not 200 <= response.status < 300:
                 raise self._error(await response.body(), response.status)
-            if headers.get("Accept") == _STREAM and not response.is_stream():
-                raise ConnectionError(f"the response {response.status} is no stream")
+            if headers.get("Accept") == _STREAM:
+                response.check_stream()
             yield response
         except (OSError, ValueError, RecursionError) as error:
             reason = f"{address.netloc}: {str(error) or 'the server is silent'}"
