@@ -2,6 +2,7 @@
 import Foundation
 import Hummingbird
 import Logging
+import ServiceLifecycle
 import Waybill
 import WaybillClients
 import WaybillDocuments
@@ -121,9 +122,23 @@ struct ProbeServer {
             onServerRunning: { found.yield($0.localAddress?.port ?? 0) },
             logger: logger
         )
-        let task = Task { try await application.run() }
-        defer { task.cancel() }
-        for await port in ports { return try await body(port) }
+        // A server that is cancelled while it accepts a connection traps, so it is shut down instead.
+        var services = ServiceGroupConfiguration(services: [application], logger: logger)
+        services.maximumGracefulShutdownDuration = .seconds(10)
+        let group = ServiceGroup(configuration: services)
+        let task = Task { try await group.run() }
+        var outcome = Result<Void, any Error>.success(())
+        for await port in ports {
+            do {
+                try await body(port)
+            } catch {
+                outcome = .failure(error)
+            }
+            break
+        }
+        await group.triggerGracefulShutdown()
+        try await task.value
+        try outcome.get()
     }
 }
 #endif
