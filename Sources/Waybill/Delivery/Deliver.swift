@@ -43,10 +43,10 @@ extension BusCore {
     ///
     /// `call` calls a handler that cannot suspend, as in ``Handler/invoke(_:_:)``.
     @inline(never)  // A call borrows the parameters. Inlined code would retain and release them.
-    func deliver(
-        _ request: borrowing Request,
+    func performSteps(
+        of request: borrowing Request,
         on shard: BorrowedShard?,
-        _ call: (Handler, Message) throws -> (any Sendable)?
+        _ call: (Handler, Message) throws -> (any Sendable)? = { try $0.callBoxed($1) }
     ) -> Delivery {
         let ticket = self.openTicket(on: shard)
 
@@ -88,10 +88,7 @@ extension BusCore {
     }
 
     /// Takes an awaited message through the last three steps: place, invoke, settle.
-    ///
-    /// The function is separate and not inlined, because a call borrows the parameters, and inlined code
-    /// would retain and release them.
-    @inline(never)
+    @inline(never)  // A call borrows the parameters, as above.
     private func placeAndInvoke(
         _ request: borrowing Request,
         ticket: consuming MessageTicket,
@@ -108,7 +105,8 @@ extension BusCore {
             return .ended(self.fail(ticket, of: message, with: error, at: handler, on: shard))
         }
 
-        // Place: decide whether the handler begins now or the message waits.
+        // Place: decide whether the handler begins now or the message waits. If a handler that may suspend
+        // begins now, this call also begins its turn.
         let isSynchronous = handler.isSynchronous
         let place = handler.mailbox.place(ticket.id, isSynchronous: isSynchronous)
         guard case .now = place, isSynchronous else {
@@ -140,7 +138,7 @@ extension BusCore {
             return .callersTask(QueuedTask(message, for: handler, ticket: ticket, takesSlot: takesSlot))
         }
         let exchange = Exchange(for: message, ticket: ticket, at: handler, to: .caller, core: self)
-        exchange.startOrEnqueueTask(of: message.answered(by: exchange), at: handler, place: place)
+        exchange.startOrEnqueueTask(of: message.sendingProgress(to: exchange), at: handler, place: place)
         return .ownTask(exchange)
     }
 }
@@ -167,7 +165,7 @@ extension BusCore {
             let outcome = await exchange.listen(listener)
             return exchange.result(outcome)
         case .callersTask(let task):
-            task.handler.counters.begin()
+            task.handler.counters.countInFlight()
             let outcome = await task.run()
             return self.settleInCallersTask(
                 task.takeTicket(),
@@ -177,7 +175,7 @@ extension BusCore {
             )
         case .intercepted(let interception):
             let handler = interception.target.handler
-            handler?.counters.begin()
+            handler?.counters.countInFlight()
             let outcome = await interception.outcome()
             return self.settleInCallersTask(
                 interception.takeTicket(),
@@ -192,8 +190,8 @@ extension BusCore {
             if let access, let error = self.admissionError(of: request, by: access) {
                 return self.fail(request, error, for: .peer(awaits: true))
             }
-            let request = access == nil ? request : self.keepingPath(request)
-            let delivery = self.deliver(request, on: self.currentShard) { try $0.callBoxed($1) }
+            let request = access == nil ? request : self.withoutPathOverrides(request)
+            let delivery = self.performSteps(of: request, on: self.currentShard)
             return await self.result(of: delivery, listener: listener)
         }
     }
@@ -215,7 +213,7 @@ extension BusCore {
             of: message,
             for: .caller,
             at: handler,
-            hasBegun: handler != nil,
+            isCountedInFlight: handler != nil,
             on: self.currentShard
         )
         return DeliveryResult(id: message.id, outcome: outcome, returnPath: message.returnPath)

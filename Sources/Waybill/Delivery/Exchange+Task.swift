@@ -8,12 +8,12 @@ internal import WaybillRouting
 /// in another closure, which costs an allocation and a tenth of the time of a suspending handler.
 typealias HandlerTask = Task<Void, any Error>
 
-/// Returns 1, the number of iterations of the loop in which `Task.immediate` is called.
+/// Returns 1, the number of iterations of the `for` statement that calls `Task.immediate`.
 ///
-/// Outside of a loop, Swift 6.3 calls `Task.immediate` as a function, which registers an executor preference
-/// even when there is none. At each change of isolation, the runtime then looks up this preference under a
-/// lock, which costs a seventh of the time of a task. Inside of a loop, the compiler inlines the call and
-/// omits the preference. The compiler would remove the loop if it inlined this function.
+/// Swift 6.3 inlines `Task.immediate` only in a `for` statement. A call that is not inlined registers an
+/// executor preference even when there is none. At each change of isolation, the runtime then looks up this
+/// preference under a lock, which costs a seventh of the time of a task. The compiler would remove the `for`
+/// statement if it inlined this function.
 @inline(never)
 private func once() -> Int { 1 }
 
@@ -61,8 +61,8 @@ extension Exchange {
         }
         if work.interception == nil {
             // The handler runs in this call until it suspends. Most handlers end before that, and need
-            // neither a timer nor a registration of the exchange. Until then, no other event ends the
-            // exchange: the caller has not received it, and `Handler` has no reference to it before `attach`.
+            // neither a timer nor a registration of the exchange. During this call, no other event can end
+            // the exchange: the caller has not received it, no timer runs, and `Handler` does not know it.
             let task = self.makeTask(for: work)
             if self.isOver { return }
             self.bind(task: task)
@@ -76,7 +76,7 @@ extension Exchange {
     /// Registers the exchange and starts the deadline's timer, or returns false when the exchange has ended.
     @discardableResult
     private func watchForEarlyEnd(of work: TaskWork) -> Bool {
-        // A handler that shuts the bus down is unregistered while it runs, but may finish.
+        // End the exchange if the handler has been unregistered, unless this handler shuts the bus down.
         if let handler = work.handler, !self.attach(to: handler), !self.core.isExempt(self) {
             // An intercepted message has no task yet, so end its turn here. Any other task has already
             // started, and ends the turn itself.
@@ -105,7 +105,7 @@ extension Exchange {
         self.bind(task: self.makeTask(for: work, in: queued))
         // Start the timer before `enqueue`, because the handler may begin before `enqueue` returns.
         self.watchDeadline()
-        if let error = mailbox.enqueue(queued) {
+        if let error = mailbox.addToQueue(queued) {
             self.finish(.failed(error))
             queued.reject(error)
         }
@@ -132,8 +132,8 @@ extension Exchange {
             case .handler(let handler): handler.isolation
             case .middlewares(let interception): interception.isolation(on: shard)
             }
-        // Only an intercepted message of a thread that runs no loop of the bus starts its task on another
-        // thread.
+        // The actor is on another thread if middlewares intercept the message and the calling thread runs no
+        // loop of the bus. The task then changes to the actor's thread in `perform`.
         guard actor.eventLoop.isInEventLoop else {
             return Task.immediate { await self.perform(work, isolation: actor) }
         }
@@ -190,6 +190,7 @@ extension Exchange {
         // A serial module handles its next message only after all attempts have ended, including the attempts
         // that a middleware has abandoned.
         let attempts = work.endsTurn ? work.interception?.unfinishedAttempts : nil
+        // The turn ends before the message is settled, see `endTurn()`.
         if work.endsTurn, attempts == nil { work.handler?.mailbox.endTurn() }
         self.finish(outcome, by: work.handler)
         guard let attempts else { return }

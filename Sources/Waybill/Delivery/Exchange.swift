@@ -76,8 +76,10 @@ final class Exchange: Sendable {
             if let handler, outcome.isReply { self.core.countLateReply(at: handler) }
             return
         }
-        // The outcome is decided, but a reader receives it only from `close`, after it has been counted.
+        // The outcome is final now, but the caller finds it only after `settle` has counted it and `close`
+        // has stored it.
         let outcome = outcome.at(ending.handler)
+        // The value is nil if the handler has ended before it suspended or waited.
         let suspension = ending.suspension
         let shard = self.core.currentShard
         if let ticket = ticket.take() {
@@ -89,7 +91,7 @@ final class Exchange: Sendable {
                 of: ending.message,
                 for: self.recipient,
                 at: ending.handler,
-                hasBegun: suspension?.isAttached == true,
+                isCountedInFlight: suspension?.isAttached == true,
                 on: shard
             )
         }
@@ -127,7 +129,7 @@ final class Exchange: Sendable {
         guard handler.attach(self) else { return false }
         // The end of an attached exchange reduces the number of messages in flight, so count the message
         // first.
-        handler.counters.begin()
+        handler.counters.countInFlight()
         let isOver = self.state.withLock { state in
             state.suspend { suspension in
                 suspension.isAttached = true
@@ -135,7 +137,7 @@ final class Exchange: Sendable {
             }
         }
         if isOver {
-            handler.counters.revertBegin()
+            handler.counters.uncountInFlight()
             handler.detach(self)
         }
         return true

@@ -51,7 +51,7 @@ extension BusCore {
         to recipient: Recipient
     ) -> Exchange {
         let exchange = Exchange(for: message, ticket: ticket, at: target.handler, to: recipient, core: self)
-        let message = recipient.isPublication ? message : message.answered(by: exchange)
+        let message = recipient.isPublication ? message : message.sendingProgress(to: exchange)
         let interception = Interception(message, by: chain, to: target, on: self, deadline: message.expiry)
         exchange.startTask(for: TaskWork(code: .middlewares(interception), message: message))
         return exchange

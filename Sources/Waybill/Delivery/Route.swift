@@ -257,26 +257,26 @@ extension BusCore {
     /// Delivers a request as far as possible without suspending.
     ///
     /// The caller must suspend first when it is not on a loop of the bus, or when the loop has used up its
-    /// budget of deliveries. The loop renews the budget at each poll. Each delivery on a loop counts against
-    /// the budget.
+    /// budget of deliveries, which it renews at each poll.
     ///
-    /// The caller has already checked that the peer may reach the URL. A postponed delivery keeps `access`,
-    /// because it checks again after the caller has suspended.
+    /// `access` is nil for code of this process. The caller has already checked the access of a peer, and a
+    /// postponed delivery keeps `access`, because it checks again after the caller has suspended.
     @inline(__always)
     func deliverHere(
         _ request: consuming Request,
         by access: PeerAccess? = nil,
         _ call: (Handler, Message) throws -> (any Sendable)? = { try $0.callBoxed($1) }
     ) -> Delivery {
+        // Most callers are on the first loop of the bus, so try this loop first.
         let primary = BorrowedShard(self.primaryShard)
         if primary.consumeDeliveryBudgetIfOnLoop() {
-            return self.deliver(request.inheriting(on: primary), on: primary, call)
+            return self.performSteps(of: request.inheriting(on: primary), on: primary, call)
         }
-        return self.deliverElsewhere(request, by: access, call)
+        return self.deliverOnOtherLoopOrPostpone(request, by: access, call)
     }
 
     @inline(never)
-    private func deliverElsewhere(
+    private func deliverOnOtherLoopOrPostpone(
         _ request: consuming Request,
         by access: PeerAccess?,
         _ call: (Handler, Message) throws -> (any Sendable)?
@@ -284,6 +284,6 @@ extension BusCore {
         guard let shard = self.otherShard(where: { $0.heldLoop.consumeDeliveryBudgetIfOnLoop() }) else {
             return .postponed(request.inheriting(on: self.currentShard), by: access)
         }
-        return self.deliver(request.inheriting(on: shard), on: shard, call)
+        return self.performSteps(of: request.inheriting(on: shard), on: shard, call)
     }
 }

@@ -5,8 +5,8 @@ internal import WaybillRouting
 /// The obligation to give one message its outcome, exactly once.
 ///
 /// ``BusCore/openTicket(on:)`` creates a ticket and counts the message as sent. Only
-/// ``BusCore/settle(_:as:of:for:at:hasBegun:on:)`` can consume the ticket. If code drops a ticket, the
-/// message has no outcome, and a debug build traps.
+/// ``BusCore/settle(_:as:of:for:at:isCountedInFlight:on:)`` can consume the ticket. If code drops a ticket,
+/// the message has no outcome, and a debug build traps.
 struct MessageTicket: ~Copyable, Sendable {
     let id: CorrelationID
 
@@ -103,8 +103,9 @@ extension BusCore {
     /// Settles a message: sends the reply's value to the return URL, reports a dead letter, and counts the
     /// outcome.
     ///
-    /// A failure must already contain its route, which ``RoutingError/at(_:)-(Handler?)`` adds. `hasBegun`
-    /// states whether ``RouteCounters/begin()`` was called for the message.
+    /// A failure must already contain its route, which ``RoutingError/at(_:)-(Handler?)`` adds.
+    /// `isCountedInFlight` states whether the route counts the message as in flight. A message that is
+    /// handled in place is not counted before its end.
     @inline(__always)
     func settle<Content: SettledContent>(
         _ ticket: consuming MessageTicket,
@@ -112,7 +113,7 @@ extension BusCore {
         of content: Content,
         for recipient: Recipient,
         at handler: Handler?,
-        hasBegun: Bool = false,
+        isCountedInFlight: Bool = false,
         on shard: BorrowedShard?
     ) {
         var kind = Outcome.Kind.replied
@@ -122,7 +123,8 @@ extension BusCore {
         } else if content.hasReturnURL, !recipient.isPublication {
             self.sendReturnLeg(of: content, id: ticket.id, outcome)
         }
-        handler?.counters.end(kind, hasBegun: hasBegun, isOnLoop: handler?.loop == shard?.loop)
+        let isOnLoop = handler?.loop == shard?.loop
+        handler?.counters.end(kind, isCountedInFlight: isCountedInFlight, isOnLoop: isOnLoop)
         self.count(kind, on: shard)
         if !recipient.isAwaited, !recipient.isPublication {
             content.extras?.endUnawaited(with: outcome.failure.map { .failed($0) } ?? .delivered)

@@ -12,7 +12,7 @@ package struct UnfinishedPublication: Sendable {
     /// Delivers the message to at least one more subscriber, until the loop must poll.
     ///
     /// Before ``isDelivered`` is true, the caller must not begin another message, which would overtake this.
-    package mutating func deliver() { _ = self.core.deliver(&self.publication) }
+    package mutating func deliver() { _ = self.core.deliverToSubscribers(&self.publication) }
 
     /// Waits until all subscribers have finished.
     package nonisolated(nonsending) func finish() async { _ = await self.core.finish(self.publication) }
@@ -28,7 +28,7 @@ extension MessageBus {
         _ request: ExternalRequest
     ) async throws(RoutingError) -> Int {
         let core = self.core
-        if let error = core.admissionError(of: request, .publishing) {
+        if let error = core.countedRejection(of: request, .publishing) {
             await core.yieldThread()
             if error.code == .noRoute { return 0 }
             throw error
@@ -51,14 +51,14 @@ extension MessageBus {
         isCounted: Bool = false
     ) throws(RoutingError) -> UnfinishedPublication? {
         let core = self.core
-        if let error = core.admissionError(of: request, .publishing) {
+        if let error = core.countedRejection(of: request, .publishing) {
             if error.code == .noRoute { return nil }
             throw error
         }
         let content = request.content.inheriting(on: core.currentShard)
         guard var publication = try core.beginPublishing(content, isExternal: true) else { return nil }
         if isCounted || EventLoop.current?.consumeDeliveryBudget() == true,
-            core.deliver(&publication), !publication.isAwaited
+            core.deliverToSubscribers(&publication), !publication.isAwaited
         {
             return nil
         }

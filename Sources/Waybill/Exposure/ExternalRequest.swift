@@ -187,7 +187,7 @@ extension MessageBus {
         onReply: ((any Sendable) async throws -> any Sendable)? = nil
     ) async throws(RoutingError) -> Reply {
         let core = self.core
-        if let error = core.admissionError(of: request, .calls) {
+        if let error = core.countedRejection(of: request, .calls) {
             await core.yieldThread()
             throw error
         }
@@ -212,8 +212,8 @@ extension MessageBus {
         let core = self.core
         // Check the peer's access before the path is resolved. The delivery then checks the phase, the hop
         // count and the deadline again, as for every request.
-        if let error = core.admissionError(of: request, .calls) { throw error }
-        let content = core.keepingPath(request.content)
+        if let error = core.countedRejection(of: request, .calls) { throw error }
+        let content = core.withoutPathOverrides(request.content)
         let delivery = core.deliverHere(content, by: core.access(of: request, .calls))
         if case .ended(let result) = delivery, case .success(let value) = result.outcome.result {
             return .replied(value, result.id)
@@ -259,8 +259,8 @@ extension MessageBus {
     /// - Throws: The reason why the message did not reach a mailbox; the message is then not a dead letter.
     package func send(_ request: ExternalRequest) throws(RoutingError) {
         let core = self.core
-        if let error = core.admissionError(of: request, .sends) { throw error }
-        let content = core.keepingPath(request.content)
+        if let error = core.countedRejection(of: request, .sends) { throw error }
+        let content = core.withoutPathOverrides(request.content)
         if let error = core.send(content, isOwn: false, for: .peer(awaits: true)) {
             throw core.asSeenOutside(error, at: request.url, by: request.audience)
         }
@@ -274,7 +274,7 @@ extension BusCore {
 
     /// Returns the reason to reject a peer's request, which is counted as a failed message, or nil to deliver
     /// it.
-    func admissionError(of request: ExternalRequest, _ operation: ExposedOperations) -> RoutingError? {
+    func countedRejection(of request: ExternalRequest, _ operation: ExposedOperations) -> RoutingError? {
         let access = self.access(of: request, operation)
         guard let error = self.admissionError(of: request.content, by: access) else { return nil }
         // Only observers receive the rejected message. A rejected publication is not counted, because
@@ -286,7 +286,7 @@ extension BusCore {
     /// Sends a reply's value to a return URL that a peer gave.
     func sendReturn(_ request: Request, of audience: Audience) {
         if self.mayReturn(request, of: audience) {
-            self.send(self.keepingPath(request), isOwn: false)
+            self.send(self.withoutPathOverrides(request), isOwn: false)
         } else {
             self.fail(request, self.notExposed(request.url, to: audience), for: .peer(awaits: false))
         }

@@ -6,7 +6,7 @@ internal import WaybillRouting
 extension BusCore {
     /// Returns a peer's request without the passed values that would replace values of the path or of a
     /// configured target.
-    func keepingPath(_ request: Request) -> Request {
+    func withoutPathOverrides(_ request: Request) -> Request {
         guard self.mayOverridePath(request) else { return request }
         let found = try? self.registry.withTable { table throws(RoutingError) in
             try table.match(request.url).map { match in
@@ -19,7 +19,7 @@ extension BusCore {
 
     /// Returns a peer's publication without the passed values that would replace values of the path, for the
     /// subscribers of one pattern.
-    func keepingPath(_ request: Request, of parameters: Parameters) -> Request {
+    func withoutPathOverrides(_ request: Request, of parameters: Parameters) -> Request {
         guard self.mayOverridePath(request) else { return request }
         // Usually no passed value has the name of a value in the path, so avoid a dictionary of these values.
         if self.isPathFirst, let passed = request.passed, !parameters.pathHasName(in: passed) {

@@ -112,6 +112,7 @@ extension Mailbox {
             self.grantSlots()
             switch consume entry {
             case .sent(let envelope): self.start(envelope)
+            // This method is a callback of the loop and not code of a task, so the task can run in this call.
             case .awaited(let task, _): task.resume()
             }
         }
@@ -183,7 +184,7 @@ extension Mailbox {
             return error
         }
         let task = QueuedTask(message, for: handler, takesSlot: takesSlot)
-        if let error = self.enqueue(task) { return error }
+        if let error = self.addToQueue(task) { return error }
         await withTaskCancellationHandler(
             operation: {
                 // The closure is isolated to the actor only if the closure uses the actor.
@@ -209,7 +210,7 @@ extension Mailbox {
     }
 
     /// Enqueues a message and its waiting task, or returns the reason why the queue rejects the task.
-    nonisolated func enqueue(_ task: QueuedTask) -> RoutingError? {
+    nonisolated func addToQueue(_ task: QueuedTask) -> RoutingError? {
         let effect = self.withQueue { queue in
             // Check both flags under the lock. A retired handler and a cancelled caller set their flag before
             // they search the queue. Either this code finds the flag, or their search finds the message.

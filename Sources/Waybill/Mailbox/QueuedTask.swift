@@ -70,7 +70,7 @@ actor QueuedTask: SerialExecutor {
 
     /// Removes the message from the queue and rejects it, unless its handler has begun.
     ///
-    /// The message is possibly not in the queue yet. ``Mailbox/enqueue(_:)`` then finds the flag.
+    /// The message is possibly not in the queue yet. ``Mailbox/addToQueue(_:)`` then finds the flag.
     nonisolated func cancel() {
         self.hasBeenCancelled.store(true, ordering: .relaxed)
         self.handler.mailbox.remove(self)
@@ -81,15 +81,16 @@ actor QueuedTask: SerialExecutor {
     /// The call itself suspends the task, because it changes to the executor of this actor. The body runs
     /// after the resumption.
     @inline(never)  // The call changes the executor. If it were inlined, the change could be optimized away.
-    func wait() { self.job.checkResumption() }
+    func wait() { self.job.assertIsResumed() }
 
     /// Suspends the calling task like ``wait()``, and then calls a handler that cannot suspend.
     @inline(never)
     func handleInTurn() {
-        self.job.checkResumption()
+        self.job.assertIsResumed()
         if self.hasOutcome { return }
         let outcome = self.handler.handle(self.message)
         self.state.withLock { $0.outcome = outcome }
+        // `Mailbox.drain` has begun the turn.
         self.handler.mailbox.endTurn()
     }
 
@@ -133,7 +134,8 @@ actor QueuedTask: SerialExecutor {
     /// Stores the job of the waiting task, which the runtime passes to this method when the task suspends.
     @usableFromInline
     nonisolated func enqueue(_ job: consuming ExecutorJob) {
-        // The runtime passes a later job of the task, too. The message must not be enqueued twice.
+        // The runtime also passes the job of a task that leaves and enters this actor again. That job must
+        // not enqueue the message a second time.
         let entersQueue = self.state.withLock { state in
             defer { state.entersQueue = false }
             return state.entersQueue
@@ -142,7 +144,7 @@ actor QueuedTask: SerialExecutor {
         self.job.enqueue(job)
         // Store the job before the message is enqueued. Otherwise the loop could find the message before the
         // job, and the next message would overtake this message.
-        if entersQueue, let error = mailbox.enqueue(self) { self.reject(error) }
+        if entersQueue, let error = mailbox.addToQueue(self) { self.reject(error) }
     }
 
     @usableFromInline
@@ -165,6 +167,7 @@ extension QueuedTask {
     /// Handles or rejects the message, or returns nil when the message must wait.
     private nonisolated func handleInPlace() -> Outcome? {
         let mailbox = self.handler.mailbox
+        // The queue may have become empty since `place`, which middlewares do not call.
         guard mailbox.isClear else {
             return mailbox.rejection(of: self.message.id, to: self.url, inside: DeliveryContext.waiting)
                 .map { .failed($0) }

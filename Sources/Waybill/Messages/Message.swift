@@ -107,7 +107,7 @@ extension Message {
     }
 
     /// Returns the message for a handler that may send progress replies to the caller.
-    func answered(by exchange: Exchange) -> Message { self.replacing(exchange: exchange) }
+    func sendingProgress(to exchange: Exchange) -> Message { self.replacing(exchange: exchange) }
 
     /// The number of routed messages that led to this message; 0 for a message that no handler sent.
     package var hops: Int { self.notes.hops }

@@ -40,10 +40,10 @@ extension MessageBus {
             expiry: Deadline(after: timeout, by: self.core.time)
         ).inheriting(on: self.core.currentShard)
         // The loop has already counted this delivery, so deliver the message without a second yield.
-        let delivery = self.core.deliver(
-            isExternal ? self.core.keepingPath(request) : request,
+        let delivery = self.core.performSteps(
+            of: isExternal ? self.core.withoutPathOverrides(request) : request,
             on: self.core.currentShard
-        ) { try $0.callBoxed($1) }
+        )
         return try await self.core.result(of: delivery).reply(from: url)
     }
 }

@@ -54,7 +54,7 @@ public struct Replies: AsyncSequence, Sendable {
             // afterwards.
             let request = self.request.inheriting(on: self.core.currentShard)
             await EventLoop.yieldIfDue()
-            let delivery = self.core.deliver(request, on: self.core.currentShard) { try $0.callBoxed($1) }
+            let delivery = self.core.performSteps(of: request, on: self.core.currentShard)
             guard case .ownTask(let exchange) = delivery else {
                 // The handler cannot suspend, so it sends no progress replies.
                 self.isAtEnd = true

@@ -58,28 +58,28 @@ struct RouteCounters: ~Copyable, Sendable {
     private let inFlight = Atomic<Int>(0)
     let ended = OutcomeCounters()
 
-    func begin() { self.inFlight.incrementShared() }
+    func countInFlight() { self.inFlight.incrementShared() }
 
-    /// Reverts ``begin()`` for a message that has its outcome already.
-    func revertBegin() { self.inFlight.subtract(1, ordering: .releasing) }
+    /// Reverts ``countInFlight()`` for a message that has its outcome already.
+    func uncountInFlight() { self.inFlight.subtract(1, ordering: .releasing) }
 
     /// Counts the outcome of a message.
     ///
-    /// `hasBegun` states whether ``begin()`` has counted the message, and `isOnLoop` whether the calling
-    /// thread runs the handler's loop.
+    /// `isCountedInFlight` states whether ``countInFlight()`` has counted the message, and `isOnLoop` whether
+    /// the calling thread runs the handler's loop.
     @inline(__always)
-    func end(_ kind: Outcome.Kind, hasBegun: Bool, isOnLoop: Bool) {
-        if isOnLoop, !hasBegun, case .replied = kind {
+    func end(_ kind: Outcome.Kind, isCountedInFlight: Bool, isOnLoop: Bool) {
+        if isOnLoop, !isCountedInFlight, case .replied = kind {
             self.repliedInPlace.increment()
         } else {
-            self.endShared(kind, hasBegun: hasBegun)
+            self.endShared(kind, isCountedInFlight: isCountedInFlight)
         }
     }
 
     @inline(never)
-    private func endShared(_ kind: Outcome.Kind, hasBegun: Bool) {
+    private func endShared(_ kind: Outcome.Kind, isCountedInFlight: Bool) {
         self.ended.count(kind) { $0.incrementShared() }
-        if hasBegun { self.inFlight.subtract(1, ordering: .releasing) }
+        if isCountedInFlight { self.inFlight.subtract(1, ordering: .releasing) }
     }
 
     var statistics: BusStatistics {

@@ -12,11 +12,12 @@ extension BusCore {
         isExternal: Bool = false
     ) async throws(RoutingError) -> Int {
         let request = request.inheriting(on: self.currentShard)
+        // This call also counts the delivery to the first subscriber.
         await EventLoop.yieldIfDue()
         var acceptedCount = 0
         do throws(RoutingError) {
             if var publication = try self.beginPublishing(request, isExternal: isExternal) {
-                let isDelivered = self.deliver(&publication)
+                let isDelivered = self.deliverToSubscribers(&publication)
                 if !isDelivered || publication.isAwaited { return await self.resume(publication) }
                 acceptedCount = publication.acceptedCount
             }
@@ -37,7 +38,7 @@ extension BusCore {
         isExternal: Bool
     ) throws(RoutingError) -> Publication? {
         if let error = self.admissionError(of: request) { throw error }
-        let (matched, address) = try self.subscribers(matching: request.url)
+        let (matched, address) = try self.findSubscribers(of: request.url)
         var isElsewhere = false
         if self.registry.hasCluster.load(ordering: .relaxed) {
             isElsewhere = self.publishToNodes(request, address)
@@ -60,7 +61,7 @@ extension BusCore {
         var publication = publication
         while !publication.isDelivered {
             await EventLoop.yieldIfDue()
-            if self.deliver(&publication) { break }
+            if self.deliverToSubscribers(&publication) { break }
         }
         return await self.finish(publication)
     }
@@ -76,7 +77,7 @@ extension BusCore {
         return publication.acceptedCount
     }
 
-    private func subscribers(matching url: String) throws(RoutingError) -> (MatchedSubscribers, Address?) {
+    private func findSubscribers(of url: String) throws(RoutingError) -> (MatchedSubscribers, Address?) {
         if let shard = self.currentShard, let found = try shard.retained.subscribers(matching: url) {
             return found
         }
@@ -86,16 +87,16 @@ extension BusCore {
 
     /// Delivers the message to the subscribers without suspending, or returns false when the loop must poll
     /// before the next subscriber.
-    func deliver(_ publication: inout Publication) -> Bool {
+    func deliverToSubscribers(_ publication: inout Publication) -> Bool {
         let shard = self.currentShard
         let matched = publication.matched
         // All subscribers of a pattern receive the same message. Only the ID is different.
-        var pattern = matched.parametersIndex(of: publication.next)
-        var message = self.message(of: publication, to: pattern)
+        var patternIndex = matched.patternIndex(ofSubscriber: publication.next)
+        var message = self.message(of: publication, to: patternIndex)
         while publication.next < matched.subscribers.count {
-            if matched.parametersIndex(of: publication.next) != pattern {
-                pattern = matched.parametersIndex(of: publication.next)
-                message = self.message(of: publication, to: pattern)
+            if matched.patternIndex(ofSubscriber: publication.next) != patternIndex {
+                patternIndex = matched.patternIndex(ofSubscriber: publication.next)
+                message = self.message(of: publication, to: patternIndex)
             }
             let subscriber = matched.subscribers[publication.next]
             publication.next += 1
@@ -114,7 +115,7 @@ extension BusCore {
         let parameters = publication.matched.parameters[pattern]
         let request =
             publication.isExternal
-            ? self.keepingPath(publication.request, of: parameters) : publication.request
+            ? self.withoutPathOverrides(publication.request, of: parameters) : publication.request
         return request.message(id: CorrelationID(rawValue: 0), parameters: parameters)
     }
 

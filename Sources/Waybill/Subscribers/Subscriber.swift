@@ -69,5 +69,5 @@ struct MatchedSubscribers: Sendable {
     }
 
     /// Returns the index in ``parameters`` for a subscriber.
-    func parametersIndex(of index: Int) -> Int { self.patterns.isEmpty ? 0 : self.patterns[index] }
+    func patternIndex(ofSubscriber index: Int) -> Int { self.patterns.isEmpty ? 0 : self.patterns[index] }
 }

@@ -20,7 +20,7 @@ package actor SuspendedTask: SerialExecutor {
 
     /// Suspends the calling task until it is resumed; may be called once.
     @inline(never)  // Inlining might remove the change of executor, the purpose of this method.
-    package func wait() { self.job.checkResumption() }
+    package func wait() { self.job.assertIsResumed() }
 
     /// Suspends the task in the caller's isolation, and calls `onCancel` if the task is cancelled.
     ///
@@ -138,7 +138,7 @@ package struct SuspendedJob: ~Copyable, Sendable {
     package var isResumed: Bool { Resumption(rawValue: self.word.load(ordering: .relaxed)) != nil }
 
     /// Checks that the calling task was resumed before it continued.
-    package borrowing func checkResumption() {
+    package borrowing func assertIsResumed() {
         precondition(self.isResumed, "internal error: a suspended task continued without being resumed")
     }
 

@@ -63,7 +63,8 @@ extension ClusterCore {
             return true
         }
         if !message.headers.isEmpty, self.receiveEvent(message) { return true }
-        // Nodes send several messages together as an array, which adds one level of nesting.
+        // Nodes join answers and publications as an array, which adds one level of nesting. A node sends each
+        // request alone, so only clients send batches of requests.
         let isBatch = message.payload.first == UInt8(ascii: "[")
         let depth = JSONText.depthLimit + (isBatch ? 1 : 0)
         // A node sends fewer messages together than this limit allows.

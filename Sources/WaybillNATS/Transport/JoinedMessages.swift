@@ -1,4 +1,4 @@
-// Joined messages. While publications wait to be sent, consecutive publications to the same subject are
+// Joined messages. While publications and answers wait to be sent, consecutive ones to the same subject are
 // joined. The server handles them as one message.
 
 /// A message that waits to be sent, and the messages that have been joined with it.

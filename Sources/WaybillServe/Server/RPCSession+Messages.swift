@@ -148,7 +148,7 @@ extension RPCSession {
     /// Code that begins to handle a call or message.
     ///
     /// The code passes the work to the bus. A message without a response has no number. The bus ends the
-    /// first part of the work, or the code does if the bus rejects the message.
+    /// first part of the work of such a message, or the code does if the bus rejects the message.
     typealias Start = @Sendable (isolated RPCSession, ExternalWork) -> Void
 
     /// Runs a call or message now, or, on a connection, later when the connection may run another call.
@@ -168,14 +168,18 @@ extension RPCSession {
             return try connection.inTurn(number, bytes: bytes, deadline: deadline, in: self, start: start)
         }
         guard let number else {
-            return self.begin(nil, ExternalWork { record?.end(failure: nil) }, start)
+            return self.startWork(nil, ExternalWork { record?.end(failure: nil) }, start)
         }
         // The closure only retains the record until the work has ended.
-        self.begin(number, ExternalWork { [record = self.requests.record(of: number)] in _ = record }, start)
+        self.startWork(
+            number,
+            ExternalWork { [record = self.requests.record(of: number)] in _ = record },
+            start
+        )
     }
 
     /// Begins to handle a call or message.
-    func begin(_ number: ServedRequests.Number?, _ work: ExternalWork, _ start: Start) {
+    func startWork(_ number: ServedRequests.Number?, _ work: ExternalWork, _ start: Start) {
         if let number { self.openWork[number] = work }
         start(self, work)
     }

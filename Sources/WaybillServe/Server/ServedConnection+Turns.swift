@@ -159,7 +159,7 @@ extension ServedConnection {
         start: RPCSession.Start
     ) {
         let work = ExternalWork { [load, number = self.number] in load.endOnAnyThread(number) }
-        session.begin(number, work, start)
+        session.startWork(number, work, start)
         if number == nil { self.closeIfDrained(session) }
     }
 

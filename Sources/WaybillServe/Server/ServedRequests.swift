@@ -14,7 +14,7 @@ package protocol RequestRecord: AnyObject, Sendable {
 /// This type is a value that performs no I/O. Every admitted request is answered once. The answers to a batch
 /// are sent together, after the last request of the batch has been answered.
 struct ServedRequests: Sendable {
-    /// The number of an admitted request.
+    /// The session's own number of an admitted request; a peer can use its ID again.
     typealias Number = Int
 
     struct Request: Sendable {

@@ -102,7 +102,7 @@ actor ServerLoad: LoopBound {
     }
 
     private func handle(_ message: WaitingCalls.Call, _ work: ExternalWork = ExternalWork {}) {
-        message.session?.assumeOnLoop { $0.begin(nil, work, message.start) }
+        message.session?.assumeOnLoop { $0.startWork(nil, work, message.start) }
     }
 }
 

@@ -148,7 +148,7 @@ private struct TopicRun {
         let matched = try self.index.subscribers(matching: url)
         let actual = matched.subscribers.indices.map { place in
             let entry = self.entries.first { $0.subscriber === matched.subscribers[place] }
-            let values = matched.parameters[matched.parametersIndex(of: place)].path
+            let values = matched.parameters[matched.patternIndex(ofSubscriber: place)].path
             return "\(entry?.id ?? -1) \(values.sorted { $0.key < $1.key })"
         }
         var expected: [String] = []
