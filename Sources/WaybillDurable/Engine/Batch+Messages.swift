@@ -248,14 +248,15 @@ extension Batch {
         while moved < 1_000 {
             let messages = try select.rows([lane, self.now, limit]) { StoredMessage($0) }
             if lane == DurablePolicies.interruptedLane { return messages }
-            let misplaced = messages.filter { self.settings.policies.lane(ofStored: $0.url) != lane }
-            if misplaced.isEmpty { return messages }
-            for message in misplaced {
+            let before = moved
+            for message in messages {
                 let current = self.settings.policies.lane(ofStored: message.url)
+                if current == lane { continue }
                 try update.run([current, message.id])
                 self.wait(in: current, until: self.now)
+                moved += 1
             }
-            moved += misplaced.count
+            if moved == before { return messages }
         }
         return nil
     }
