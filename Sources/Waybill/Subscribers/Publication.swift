@@ -111,8 +111,8 @@ extension BusCore {
     }
 
     /// Returns the message for a pattern's subscribers, each of which receives a copy with a new ID.
-    private func message(of publication: Publication, to pattern: Int) -> Message {
-        let parameters = publication.matched.parameters[pattern]
+    private func message(of publication: Publication, to patternIndex: Int) -> Message {
+        let parameters = publication.matched.parameters[patternIndex]
         let request =
             publication.isExternal
             ? self.withoutPathOverrides(publication.request, of: parameters) : publication.request
