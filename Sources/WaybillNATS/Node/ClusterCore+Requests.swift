@@ -317,7 +317,7 @@ extension ClusterCore {
 
     /// Fails every request that waits for another node.
     func loseAll(_ reason: String) {
-        for (waiter, event) in self.pending.loseAll(reason) { waiter.resume(returning: event) }
+        for (waiter, event) in self.pending.endAll(with: .lost(reason)) { waiter.resume(returning: event) }
         for number in Array(self.refreshes.keys) { self.endRefresh(number) }
     }
 }

@@ -104,8 +104,8 @@ package struct PendingRequests: Sendable {
         return nil
     }
 
-    /// Delivers the end of the connection to every request, and returns the waiters to resume.
-    package mutating func loseAll(_ reason: String) -> [(Waiter, PendingEvent)] {
-        self.requests.keys.compactMap { self.deliver(.lost(reason), to: $0) }
+    /// Delivers an event to every request when the connection has ended, and returns the waiters to resume.
+    package mutating func endAll(with event: PendingEvent) -> [(Waiter, PendingEvent)] {
+        self.requests.keys.compactMap { self.deliver(event, to: $0) }
     }
 }

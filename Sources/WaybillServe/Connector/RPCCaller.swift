@@ -18,9 +18,14 @@ package protocol RPCCaller: LoopBound {
 
     /// Reports a problem that belongs to no open request, such as an error that the peer has sent.
     func note(objection: String)
+
+    /// Reports a failure of the peer that belongs to no open request.
+    func note(objection: RPCFailure)
 }
 
 extension RPCCaller {
+    package func note(objection: RPCFailure) { self.note(objection: objection.message) }
+
     /// Waits for the reply to a request that has been sent.
     ///
     /// The method passes progress replies to the message's caller, and sends the caller's answers to the
@@ -102,7 +107,7 @@ extension RPCCaller {
         case .result(.number(let id), let value): self.deliver(.finished(.success(value)), to: id)
         case .failure(.number(let id), let error):
             self.deliver(.finished(.failure(RPCFailure(error))), to: id)
-        case .failure(_, let error): self.note(objection: RPCFailure(error).message)
+        case .failure(_, let error): self.note(objection: RPCFailure(error))
         case .notification(let method, let params): self.take(method, params)
         case .invalid(.number(let id), _):
             let failure = RPCFailure(

@@ -9,8 +9,9 @@ extension RPCClient {
     ///
     /// - Returns: The channel of the connection. It can be used until the caller suspends.
     /// - Throws: `unreachable` if the attempt to connect fails, `refused` if the server does not accept the
-    ///   token, and `CancellationError` if the caller is cancelled.
-    func connect(for url: String) async throws -> FrameChannel {
+    ///   token, `deadlineExceeded` if the deadline passes before, and `CancellationError` if the caller is
+    ///   cancelled.
+    func connect(for url: String, until deadline: Deadline = .never) async throws -> FrameChannel {
         if self.waiting == nil, let channel {
             if !channel.connection.isClosed { return channel }
             self.lose(channel, "the connection has ended")
@@ -26,6 +27,11 @@ extension RPCClient {
         let waiter = LoopContinuation<Result<Void, RoutingError>>(on: self.eventLoop)
         // Add the waiter here, because the attempt possibly ends before the task waits.
         self.waiting?[number] = waiter
+        let timer = self.schedule(at: deadline) { client in
+            let error = RoutingError(.deadlineExceeded, message: "the server did not answer in time")
+            client.giveUp(number, error)
+        }
+        defer { timer?.cancel() }
         do throws(RoutingError) {
             try await self.attempted(number, waiter).get()
         } catch {
@@ -34,9 +40,19 @@ extension RPCClient {
         }
         // The connection has possibly ended after the attempt and before this caller resumed.
         guard let channel, !channel.connection.isClosed else {
-            throw self.unreachable(url, reason: "the server has closed the connection", cause: nil)
+            if let refusal = self.objection, refusal.isRefusal { throw refusal.routingError(url: url) }
+            throw self.unreachable(url, reason: self.reasonOfServer, cause: nil)
         }
         return channel
+    }
+
+    /// Schedules a closure at a deadline; returns nil if there is no deadline.
+    func schedule(
+        at deadline: Deadline,
+        _ body: @escaping @Sendable (isolated RPCClient) -> Void
+    ) -> ScheduledTimer? {
+        guard deadline.exists else { return nil }
+        return self.eventLoop.schedule(at: deadline) { [weak self] in self?.assumeOnLoop { body($0) } }
     }
 
     /// Waits until the current attempt to connect has ended.
@@ -79,9 +95,11 @@ extension RPCClient {
         Task.detached { await self.attempt() }
     }
 
-    private func giveUp(_ number: Int) {
-        let waiter = self.waiting?.removeValue(forKey: number)
-        waiter?.resume(returning: .failure(RoutingError(.cancelled, message: "the caller was cancelled")))
+    private func giveUp(
+        _ number: Int,
+        _ error: RoutingError = RoutingError(.cancelled, message: "the caller was cancelled")
+    ) {
+        self.waiting?.removeValue(forKey: number)?.resume(returning: .failure(error))
     }
 
     /// Tries once to connect, and resumes the requests that wait for the connection.
@@ -108,6 +126,7 @@ extension RPCClient {
             }
             let channel = FrameChannel(connection, limit: self.configuration.frameSize, framing: .lines)
             self.channel = channel
+            self.objection = nil
             isConnected = true
             self.connected = self.eventLoop.time.instant
             Task { [subscriber] in await self.read(channel, for: subscriber) }
@@ -148,6 +167,12 @@ extension RPCClient {
         writer.string(token)
         writer.raw("}}")
         channel.enqueue(writer.bytes)
+        let limit = Deadline(after: self.configuration.connectTimeout, by: self.eventLoop.time)
+        let timer = self.schedule(at: limit) { [connection = channel.connection] client in
+            guard let channel = client.channel, channel.connection === connection else { return }
+            client.lose(channel, "the server did not answer the token in time")
+        }
+        defer { timer?.cancel() }
         await channel.flush()
         self.watchServer()
         switch await self.next(id) {

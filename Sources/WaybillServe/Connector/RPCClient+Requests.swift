@@ -1,6 +1,6 @@
 internal import Waybill
 package import WaybillEventLoop
-internal import WaybillJSON
+package import WaybillJSON
 package import WaybillRouting
 
 /// The options of a request from a program that handles values only as JSON.
@@ -58,24 +58,21 @@ extension RPCClient {
         _ options: RPCRequestOptions = RPCRequestOptions()
     ) async throws -> String {
         let request = try RawRequest(method, options)
+        // The server also has the deadline. During the extra time, the error of the server itself can arrive.
+        let wait = options.timeLeft.map { $0 + .milliseconds(250) }
+        let deadline = wait.map { Deadline(after: $0, by: self.eventLoop.time) } ?? .never
         let channel: FrameChannel
         do throws(RoutingError) {
-            channel = try await self.reach()
+            channel = try await self.reach(until: deadline)
         } catch {
             var failure = RPCRequestError(error.code, error.message)
             failure.streamError = error.cause as? StreamError
             throw failure
         }
+        if let overflow = self.overflow(of: channel) { throw RPCRequestError(.mailboxFull, overflow) }
         let id = self.pending.open()
         defer { self.pending.close(id) }
-        let timer = options.timeLeft.map { left in
-            // The server also has the deadline. During the extra time, the error of the server itself can
-            // arrive.
-            let deadline = Deadline(after: left + .milliseconds(250), by: self.eventLoop.time)
-            return self.eventLoop.schedule(at: deadline) { [weak self] in
-                self?.assumeOnLoop { $0.deliver(.finished(.failure(Self.timedOut)), to: id) }
-            }
-        }
+        let timer = self.schedule(at: deadline) { $0.deliver(.finished(.failure(Self.timedOut)), to: id) }
         defer { timer?.cancel() }
         channel.enqueue(request.text(id))
         channel.flushSoon()
@@ -105,9 +102,9 @@ extension RPCClient {
     }
 
     /// Connects to the server, unless the client is connected already.
-    private func reach() async throws(RoutingError) -> FrameChannel {
+    private func reach(until deadline: Deadline) async throws(RoutingError) -> FrameChannel {
         do {
-            return try await self.connect(for: "")
+            return try await self.connect(for: "", until: deadline)
         } catch let error as RoutingError {
             throw error
         } catch {
@@ -193,7 +190,8 @@ extension RPCRequestOptions {
         return elements.enumerated().map { (String($0.offset), $0.element) }
     }
 
-    static func json(_ text: String, _ name: String) throws(RPCRequestError) -> JSONText {
+    /// Returns a text as JSON, or throws an error that contains `name`.
+    package static func json(_ text: String, _ name: String) throws(RPCRequestError) -> JSONText {
         do throws(JSONError) {
             return try JSONText(Array(text.utf8)).validated(depthLimit: Self.depth)
         } catch {

@@ -28,6 +28,8 @@ package actor RPCClient: RPCCaller {
     var isClosed = false
     /// The closure that receives the messages of subscriptions on the next connection.
     var subscriber: Subscriber?
+    /// The failure that the server sent last, if it belongs to no request; nil after any other message.
+    var objection: RPCFailure?
     /// The timer of the next check whether the server is alive; nil if no check is scheduled.
     private var watch: ScheduledTimer?
     private var isPinged = false
@@ -63,6 +65,9 @@ package actor RPCClient: RPCCaller {
         let url = message.address.text
         let call = try OutgoingCall(message)
         let channel = try await self.connect(for: url)
+        if let overflow = self.overflow(of: channel) {
+            throw RoutingError(.mailboxFull, url: url, message: overflow)
+        }
         let id = self.pending.open()
         defer { self.pending.close(id) }
         let timeLeft = message.deadline.map { $0 - self.eventLoop.time.instant }
@@ -87,6 +92,13 @@ package actor RPCClient: RPCCaller {
         self.channel?.flushSoon()
     }
 
+    /// Returns the problem that too many bytes wait for the server; nil if a request can be sent.
+    func overflow(of channel: FrameChannel) -> String? {
+        guard channel.unsentBytes > self.configuration.unsentBytes else { return nil }
+        return "\(self.address): the server has not read \(channel.unsentBytes) bytes of earlier messages; "
+            + "send fewer messages at a time, or raise unsentBytes of the connector"
+    }
+
     /// Returns the problem of a message that is too long for the server; nil if it can be sent.
     private func excess(of message: [UInt8]) -> String? {
         let limit = self.configuration.requestSize
@@ -100,6 +112,11 @@ package actor RPCClient: RPCCaller {
             "the server reports a problem",
             metadata: ["reason": "\(SafeText.line(objection, limit: SafeText.limit))"]
         )
+    }
+
+    package func note(objection: RPCFailure) {
+        self.objection = objection
+        self.note(objection: objection.message)
     }
 
     package func unreachable(_ url: String, reason: String, cause: (any Error)?) -> RoutingError {
@@ -116,10 +133,11 @@ extension RPCClient {
     ///
     /// The subscriber receives the messages of subscriptions on this connection.
     func read(_ channel: FrameChannel, for subscriber: Subscriber?) async {
-        var reason = "the server has closed the connection"
+        var reason: String?
         do {
             while let frame = try await channel.next(isFlushing: false) {
                 self.isPinged = false
+                self.objection = nil
                 switch RPCFrame(frame, depth: Self.depthLimit) {
                 case .message(let message):
                     if let subscriber, let text = self.subscribed(message) {
@@ -142,11 +160,19 @@ extension RPCClient {
         } catch {
             reason = "\(error)"
         }
-        self.lose(channel, reason)
+        self.lose(channel, reason ?? self.reasonOfServer)
         await subscriber?(nil)
     }
 
+    /// The reason why the server has closed the connection.
+    var reasonOfServer: String {
+        let reason = "the server has closed the connection"
+        return self.objection.map { "\(reason): \($0.message)" } ?? reason
+    }
+
     /// Closes a connection, and fails the requests that wait for a reply on it.
+    ///
+    /// If the server has refused the connection before, the requests fail with `refused`.
     func lose(_ channel: FrameChannel, _ reason: String) {
         channel.connection.close()
         guard self.channel === channel else { return }
@@ -154,7 +180,8 @@ extension RPCClient {
         self.isPinged = false
         let now = self.eventLoop.time.instant
         self.backoff.ended(after: now - self.connected, at: now)
-        let lost = self.pending.loseAll(reason)
+        let refusal = self.objection.flatMap { $0.isRefusal ? $0 : nil }
+        let lost = self.pending.endAll(with: refusal.map { .finished(.failure($0)) } ?? .lost(reason))
         if !lost.isEmpty {
             self.configuration.logger.notice(
                 "a connection is lost",

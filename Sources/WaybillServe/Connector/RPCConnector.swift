@@ -32,7 +32,7 @@ public final class RPCConnector: Connector {
         /// The token to send with `$/authenticate`; nil to send no token.
         public var token: String?
 
-        /// The maximum time to connect; 5 seconds by default.
+        /// The maximum time to connect, and then for the reply to the token; 5 seconds by default.
         public var connectTimeout = Duration.seconds(5)
 
         /// The length of the first pause after a failed attempt to connect; 20 milliseconds by default.
@@ -60,6 +60,11 @@ public final class RPCConnector: Connector {
         /// connection, which all requests share. The limit must not be higher than
         /// ``RPCServer/Limits/frameSize`` of the server.
         public var requestSize = 1 << 20
+
+        /// The maximum number of bytes that wait because the server does not read them; 8 MiB by default.
+        ///
+        /// If more bytes wait, further requests fail with `mailboxFull` before they are sent.
+        public var unsentBytes = 8 << 20
 
         /// The logger for lost connections and for errors of the server that belong to no request.
         public var logger = Logger(label: "waybill.serve.connector")

@@ -51,6 +51,9 @@ package struct RPCFailure: Error, Sendable {
         RPCFailure(code: RoutingError.Code.mailboxFull.rpcCode, message: message, name: "mailboxFull")
     }
 
+    /// Whether the peer has refused the message or the connection.
+    var isRefusal: Bool { self.code == RoutingError.Code.refused.rpcCode }
+
     /// The failure that replaces a message when too many bytes wait to be sent.
     package static let overflow = Self.limit("too many bytes are waiting to be sent")
 }

@@ -255,6 +255,7 @@ struct ProductTests {
         connecting.longestPause = .seconds(1)
         connecting.frameSize = 1 << 16
         connecting.requestSize = 1 << 16
+        connecting.unsentBytes = 1 << 20
         connecting.logger.logLevel = .error
         let connector = RPCConnector(.unix(path), configuration: connecting)
         try near.connect("far", to: Relay(connector: connector))

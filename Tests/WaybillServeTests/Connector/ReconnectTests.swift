@@ -187,6 +187,74 @@ struct ReconnectTests {
         await near.shutDown()
     }
 
+    /// Runs a bus with the connector `far` to a server that accepts connections and never reads.
+    private func withDeafServer(
+        _ change: (inout RPCConnector.Configuration) -> Void,
+        _ body: (MessageBus, RPCClient) async throws -> Void
+    ) async throws {
+        let listener = try await StreamListener.bind(.tcp("127.0.0.1", port: 0), on: EventLoop(name: "deaf"))
+        let server = Task {
+            try await listener.serve { _ in try await Task.sleep(for: .seconds(600)) }
+        }
+        let near = MessageBus(configuration: .quiet)
+        var configuration = RPCConnector.Configuration.quiet
+        change(&configuration)
+        try near.connect("far", to: RPCConnector(listener.address, configuration: configuration))
+        let client = RPCClient(listener.address, configuration)
+        try await body(near, client)
+        client.close()
+        server.cancel()
+        await near.shutDown()
+    }
+
+    @Test
+    func `requests are rejected while the server has not read too many bytes of earlier requests`()
+        async throws
+    {
+        try await self.withDeafServer {
+            $0.unsentBytes = 200_000
+        } _: { near, _ in
+            let text = String(repeating: "x", count: 100_000)
+            var codes: Set<RoutingError.Code> = []
+            // The system accepts some megabytes for a connection.
+            for _ in 0..<200 where !codes.contains(.mailboxFull) {
+                let error = await failure {
+                    try await near.route(
+                        "far://a",
+                        parameters: ["text": text],
+                        timeout: .milliseconds(5)
+                    )
+                }
+                if let error { codes.insert(error.code) }
+            }
+            #expect(codes == [.deadlineExceeded, .mailboxFull])
+        }
+    }
+
+    @Test
+    func `an attempt to connect ends if the server does not answer the token in time`() async throws {
+        try await self.withDeafServer {
+            ($0.token, $0.pingInterval, $0.connectTimeout) = ("secret", nil, .milliseconds(500))
+        } _: { near, _ in
+            let error = await failure { try await near.route("far://a") }
+            #expect(error?.code == .unreachable && error?.message.contains("the token in time") == true)
+        }
+    }
+
+    @Test
+    func `the time limit of a request includes the wait for the connection`() async throws {
+        try await self.withDeafServer {
+            ($0.token, $0.pingInterval, $0.connectTimeout) = ("secret", nil, .seconds(600))
+        } _: { _, client in
+            var options = RPCRequestOptions()
+            options.timeLeft = .milliseconds(10)
+            let error = await #expect(throws: RPCRequestError.self) {
+                try await client.request("app://a", options)
+            }
+            #expect(error?.code == .deadlineExceeded)
+        }
+    }
+
     @Test
     func `a subscription pauses before it connects to a server that closes each connection`() async throws {
         let connections = Tally()

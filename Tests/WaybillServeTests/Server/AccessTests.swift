@@ -99,6 +99,11 @@ struct AccessTests {
             #expect(code(try await client.line()) == -32002)
             #expect(await client.isClosed())
             #expect(served.server.statistics.refusedConnections == 1)
+            let near = MessageBus(configuration: .quiet)
+            try near.connect("far", to: RPCConnector(served.address, configuration: .quiet))
+            let error = await failure { try await near.route("far://a") }
+            #expect(error?.code == .refused && error?.message.contains("is not admitted") == true)
+            await near.shutDown()
         }
     }
 
