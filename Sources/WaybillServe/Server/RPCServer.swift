@@ -22,7 +22,7 @@ internal import WaybillRouting
 /// thread. Run the server as a service of swift-service-lifecycle that is listed after the bus, or call
 /// ``run()``. A server may run once.
 public final class RPCServer: Sendable {
-    private let core: RPCServerCore
+    let core: RPCServerCore
 
     /// Creates a server, which does not listen yet.
     ///
@@ -111,8 +111,12 @@ actor RPCServerCore: LoopBound {
     ///
     /// The first session still waits for the token, and the others possibly do.
     private var newcomers: Deque<Int> = []
+    /// The number of rejected connections that are not closed yet.
+    private(set) var closingRefusals = 0
     private var isDraining = false
     private var watch: ScheduledTimer?
+
+    static let closingRefusalLimit = 32
 
     init(_ bus: MessageBus, address: StreamAddress, configuration: RPCServer.Configuration) {
         self.eventLoop = bus.eventLoop
@@ -206,7 +210,7 @@ actor RPCServerCore: LoopBound {
                 "rejected a connection",
                 metadata: ["reason": "\(refusal.message)", "peer": "\(PeerName(connection))"]
             )
-            ServedConnection.refuse(connection, refusal)
+            self.refuse(connection, refusal)
             return nil
         }
         let session = RPCSession(connection, of: self)
@@ -222,6 +226,22 @@ actor RPCServerCore: LoopBound {
         }
         if self.watch == nil { self.scheduleWatch() }
         return (self.lastNumber, session)
+    }
+
+    /// Sends a peer the reason for its rejection, and closes its connection.
+    ///
+    /// A peer that continues to send can keep its connection open for some seconds. The limit of connections
+    /// does not count this connection, so few of them may be open, and the others end without the reason.
+    private func refuse(_ connection: StreamConnection, _ failure: RPCFailure) {
+        guard self.closingRefusals < Self.closingRefusalLimit else { return connection.abort() }
+        self.closingRefusals += 1
+        Task {
+            let answer = RPCSession.answer(to: .null, failure)
+            try? await connection.write(FrameReader.Framing.lines.frame(answer))
+            connection.close()
+            try? await connection.waitUntilClosed()
+            self.closingRefusals -= 1
+        }
     }
 
     private func refusal(of connection: StreamConnection) -> RPCFailure? {

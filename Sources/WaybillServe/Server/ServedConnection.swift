@@ -63,15 +63,6 @@ final class ServedConnection {
         self.openedAt = server.eventLoop.time.instant
         self.bucket = TokenBucket(perSecond: limits.requestsPerSecond, at: self.openedAt)
     }
-
-    /// Sends a peer the reason for its rejection, and closes its connection.
-    static func refuse(_ stream: StreamConnection, _ failure: RPCFailure) {
-        Task {
-            let answer = RPCSession.answer(to: .null, failure)
-            try? await stream.write(FrameReader.Framing.lines.frame(answer))
-            stream.close()
-        }
-    }
 }
 
 extension RPCSession {

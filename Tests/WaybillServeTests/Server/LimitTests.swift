@@ -441,6 +441,32 @@ struct LimitTests {
     }
 
     @Test
+    func `rejected peers that continue to send keep few connections open`() async throws {
+        var configuration = RPCServer.Configuration.quiet
+        (configuration.admitsLoopbackWithoutToken, configuration.limits.connections) = (true, 1)
+        try await withServer(at: .tcp("127.0.0.1", port: 0), configuration: configuration) { served in
+            let admitted = try await served.client()
+            #expect(await eventually { served.server.statistics.openConnections == 1 })
+            let limit = RPCServerCore.closingRefusalLimit
+            try await withThrowingTaskGroup(of: Void.self) { peers in
+                for _ in 0..<limit + 8 {
+                    let peer = try await served.client()
+                    peers.addTask {
+                        while (try? await peer.connection.write([0x20])) != nil {
+                            try await Task.sleep(for: .milliseconds(5))
+                        }
+                    }
+                }
+                #expect(await eventually { served.server.statistics.refusedConnections == limit + 8 })
+                #expect(await served.server.core.closingRefusals <= limit)
+                peers.cancelAll()
+            }
+            #expect(await eventually { await served.server.core.closingRefusals == 0 })
+            withExtendedLifetime(admitted) {}
+        }
+    }
+
+    @Test
     func `connections without the required token do not keep others out`() async throws {
         var configuration = RPCServer.Configuration.quiet
         (configuration.token, configuration.limits.connections) = ("secret", 3)
