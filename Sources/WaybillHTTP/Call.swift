@@ -22,9 +22,7 @@ extension WaybillGateway {
         if request.method == .get, !request.mayHaveBody(inHTTP2: self.configuration.isHTTP2) {
             return try await self.call(request, body: ByteBuffer(), at: place, context, from: peer)
         }
-        // In HTTP/2, a GET request without a length may still have a body, which is rarely large.
-        let isSmall = request.method == .get && length == nil
-        let limit = min(isSmall ? 1 << 16 : .max, self.configuration.bodyLimit)
+        let limit = self.configuration.bodyLimit
         // Most bodies without a length are small.
         let expected = min(max(0, length ?? 1 << 16), limit)
         try place.setBytes(expected)
@@ -34,11 +32,15 @@ extension WaybillGateway {
         ) { bytes in
             if bytes > expected { try place.setBytes(bytes) }
         }
-        // In HTTP/2, the end of the connection looks like the end of the body.
-        if self.configuration.isHTTP2, self.configuration.watchesConnections, let length,
-            body.readableBytes < length
-        {
-            throw Problem.incompleteBody
+        // In HTTP/2, the end of the connection looks like the end of the body, so only the length shows whether
+        // a body is complete.
+        if self.configuration.isHTTP2 {
+            if let length {
+                let isComplete = body.readableBytes >= length || !self.configuration.watchesConnections
+                guard isComplete else { throw Problem.incompleteBody }
+            } else if body.readableBytes > 0 || request.headers[.contentType] != nil {
+                throw Problem(.lengthRequired, "add the header Content-Length, which a body needs in HTTP/2")
+            }
         }
         return try await self.call(collected, body: body, at: place, context, from: peer)
     }
@@ -138,7 +140,7 @@ extension WaybillGateway {
             problem.suggestions = explanation.nearest
             throw problem
         }
-        return try self.streams.response(to: request, from: client) { sink in
+        return self.streams.response(to: request, at: try self.streams.take(for: client)) { sink in
             defer { work.endPart() }
             // The handler of the call sees the problem of a progress reply first, and may replace it.
             let refusal = Locked<Problem?>(nil)

@@ -60,6 +60,8 @@ final class ClientCount: Sendable {
         /// The method throws if the bytes of all clients exceed the limit, or the bytes of the client exceed
         /// half of the limit. The bytes of a client have no limit if the number of its things has none.
         func setBytes(_ bytes: Int) throws(Problem) {
+            // A header can claim any length, and the sum of all lengths must not overflow.
+            let bytes = min(bytes, 1 << 40)
             let before = self.bytes.exchange(bytes, ordering: .relaxed)
             try self.owner.add(bytes: bytes - before, of: self.client)
         }

@@ -87,8 +87,9 @@ final class EventFeed: Sendable {
     /// Sends messages to a client until the subscription ends or the client leaves.
     ///
     /// `number` is the number of the last message before the client was added. `lastID` is the ID of the last
-    /// event that the client has received; it is nil for a client that needs only new messages.
-    func send(after number: Int, or lastID: String?, to sink: EventSink) async {
+    /// event that the client has received; it is nil for a client that needs only new messages. The address
+    /// of the client is nil if it is unknown.
+    func send(after number: Int, or lastID: String?, to sink: EventSink, of client: String?) async {
         var cursor = number
         if let lastID {
             if let seen = self.number(in: lastID), seen <= cursor {
@@ -100,7 +101,7 @@ final class EventFeed: Sendable {
         }
         while !Task.isCancelled {
             switch self.state.withLock({ $0.log.read(after: cursor) }) {
-            case .events(let events): await self.send(events, after: &cursor, to: sink)
+            case .events(let events): await self.send(events, after: &cursor, to: sink, of: client)
             case .gap(let missed):
                 cursor += missed
                 await self.sendGap(missed, cursor, to: sink)
@@ -110,11 +111,16 @@ final class EventFeed: Sendable {
         }
     }
 
-    private func send(_ events: [FeedEvent?], after cursor: inout Int, to sink: EventSink) async {
+    private func send(
+        _ events: [FeedEvent?],
+        after cursor: inout Int,
+        to sink: EventSink,
+        of client: String?
+    ) async {
         var missed = 0
         for event in events {
             cursor += 1
-            guard let loan = event?.lend() else {
+            guard let loan = event?.lend(to: client) else {
                 missed += 1
                 continue
             }
@@ -265,8 +271,10 @@ struct FeedEvent: Sendable {
     /// Returns the event, so that it can be written to a client.
     ///
     /// Returns nil when the bytes of the event have been dropped, or too many bytes are being written.
-    fileprivate func lend() -> LentEvent? {
-        guard let start = self.start.lend(), let rest = self.rest.lend() else { return nil }
+    fileprivate func lend(to client: String?) -> LentEvent? {
+        guard let start = self.start.lend(to: client), let rest = self.rest.lend(to: client) else {
+            return nil
+        }
         let hasComma = rest.bytes.readableBytesView.first == UInt8(ascii: ",")
         return LentEvent(start: start, rest: rest, restOffset: hasComma && !self.keepsComma ? 1 : 0)
     }

@@ -67,7 +67,10 @@ final class EventFeeds: Sendable {
     init(_ bus: MessageBus, _ configuration: WaybillGateway.Configuration) {
         self.bus = bus
         self.configuration = configuration
-        self.store = EventStore(limit: configuration.replayBytes)
+        self.store = EventStore(
+            limit: configuration.replayBytes,
+            limitsClients: configuration.streamsPerClient != nil
+        )
     }
 
     var count: Int { self.state.withLock { $0.feeds.count } }

@@ -22,26 +22,30 @@ final class EventStore: Sendable {
 
         deinit { self.store.remove(self.number) }
 
-        /// Returns the bytes, so that they can be written to a client.
+        /// Returns the bytes, so that they can be written to a client; `client` is nil if it is unknown.
         ///
         /// Returns nil when the bytes have been dropped, or when too many bytes are being written to slow
         /// clients.
-        func lend() -> Loan? { self.store.lend(self.number).map { Loan($0, of: self.number, self.store) } }
+        func lend(to client: String?) -> Loan? {
+            self.store.lend(self.number, to: client).map { Loan($0, of: self.number, to: client, self.store) }
+        }
     }
 
     /// The bytes of a part while they are being written to a client.
     final class Loan: Sendable {
         let bytes: ByteBuffer
         private let number: Int
+        private let client: String?
         private let store: EventStore
 
-        fileprivate init(_ bytes: ByteBuffer, of number: Int, _ store: EventStore) {
+        fileprivate init(_ bytes: ByteBuffer, of number: Int, to client: String?, _ store: EventStore) {
             self.bytes = bytes
             self.number = number
+            self.client = client
             self.store = store
         }
 
-        deinit { self.store.endLoan(of: self.number) }
+        deinit { self.store.endLoan(of: self.number, to: self.client) }
     }
 
     /// The kinds of parts that events of several feeds share.
@@ -63,6 +67,8 @@ final class EventStore: Sendable {
         /// The size of each part counts once, even if several clients receive the part.
         var loans: [Int: (count: Int, bytes: ByteBuffer)] = [:]
         var loanedSize = 0
+        /// The sizes of the parts that are being written to each client, by the address of the client.
+        var clients: [String: Int] = [:]
 
         mutating func drop(_ number: Int) {
             if let bytes = self.parts.removeValue(forKey: number) { self.size -= EventStore.size(of: bytes) }
@@ -77,11 +83,17 @@ final class EventStore: Sendable {
     private static let overhead = 256
 
     private let limit: Int
+    private let limitsClients: Bool
     private let state = Locked(State())
     private let recent = Locked<[SharedParts]>([])
 
     /// Creates a store whose limit applies to the stored bytes, and separately to the bytes being written.
-    init(limit: Int) { self.limit = limit }
+    ///
+    /// If `limitsClients` is true, half of the limit applies to the bytes being written to one client address.
+    init(limit: Int, limitsClients: Bool = true) {
+        self.limit = limit
+        self.limitsClients = limitsClients
+    }
 
     /// The number of bytes that the store keeps.
     var size: Int { self.state.withLock { $0.size } }
@@ -120,26 +132,32 @@ final class EventStore: Sendable {
 
     private func remove(_ number: Int) { self.state.withLock { $0.drop(number) } }
 
-    private func lend(_ number: Int) -> ByteBuffer? {
-        self.state.withLock { state in
-            if let loan = state.loans[number] {
-                state.loans[number]?.count += 1
-                return loan.bytes
-            }
-            guard let bytes = state.parts[number] else { return nil }
+    private func lend(_ number: Int, to client: String?) -> ByteBuffer? {
+        let client = self.limitsClients ? client : nil
+        return self.state.withLock { state in
+            let loan = state.loans[number]
+            guard let bytes = loan?.bytes ?? state.parts[number] else { return nil }
             let size = Self.size(of: bytes)
-            guard state.loanedSize + size <= self.limit || size <= Self.smallSize else { return nil }
-            state.loans[number] = (1, bytes)
-            state.loanedSize += size
+            let isWithinLimits =
+                (loan != nil || state.loanedSize + size <= self.limit)
+                && client.map { state.clients[$0, default: 0] + size <= self.limit / 2 } ?? true
+            guard isWithinLimits || size <= Self.smallSize else { return nil }
+            state.loans[number] = ((loan?.count ?? 0) + 1, bytes)
+            if loan == nil { state.loanedSize += size }
+            if let client { state.clients[client, default: 0] += size }
             return bytes
         }
     }
 
-    private func endLoan(of number: Int) {
+    private func endLoan(of number: Int, to client: String?) {
+        let client = self.limitsClients ? client : nil
         self.state.withLock { state in
             guard let loan = state.loans[number] else { return }
+            let size = Self.size(of: loan.bytes)
             state.loans[number] = loan.count == 1 ? nil : (loan.count - 1, loan.bytes)
-            if loan.count == 1 { state.loanedSize -= Self.size(of: loan.bytes) }
+            if loan.count == 1 { state.loanedSize -= size }
+            guard let client, let loaned = state.clients[client] else { return }
+            state.clients[client] = loaned == size ? nil : loaned - size
         }
     }
 

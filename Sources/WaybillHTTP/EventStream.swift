@@ -160,12 +160,21 @@ package struct EventStreams: Sendable {
         from client: String? = nil,
         _ produce: @escaping @Sendable (EventSink) async -> Void
     ) async throws -> Response {
-        guard request.mayHaveBody(inHTTP2: self.isHTTP2) else {
-            return try self.response(to: request, from: client, produce)
-        }
-        let (collected, _) = try await request.collectingBody(upTo: 0, within: self.stallTime)
-        return try self.response(to: collected, from: client, produce)
+        let collected = try await self.collectingNoBody(of: request)
+        return try self.response(to: collected, at: self.take(for: client), produce)
     }
+
+    /// Returns a GET request after its body, which must be empty, has arrived.
+    func collectingNoBody(of request: Request) async throws -> Request {
+        guard request.mayHaveBody(inHTTP2: self.isHTTP2) else { return request }
+        return try await request.collectingBody(upTo: 0, within: self.stallTime).0
+    }
+
+    /// Counts a stream of a client until the returned place is released.
+    ///
+    /// The address of the client is nil if it is unknown. The method throws the problem that there are too
+    /// many event streams.
+    func take(for client: String?) throws(Problem) -> ClientCount.Place { try self.count.take(for: client) }
 
     /// Returns a response that is a stream of events.
     ///
@@ -174,16 +183,15 @@ package struct EventStreams: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request to respond to, whose body has been collected.
-    ///   - client: The address of the client; nil if the address is unknown.
+    ///   - place: The place of the stream, which the response keeps until its end.
     ///   - produce: Sends the events.
     /// - Returns: The response.
-    /// - Throws: The problem that there are too many event streams.
     func response(
         to request: Request,
-        from client: String?,
+        at place: ClientCount.Place,
         _ produce: @escaping @Sendable (EventSink) async -> Void
-    ) throws(Problem) -> Response {
-        let place = try self.count.take(for: client)
+    ) -> Response {
+        let unsent = UnsentContent((place, produce), limit: self.stallTime)
         let (stallTime, watchesConnections) = (self.stallTime, self.watchesConnections)
         let interval = min(self.heartbeat, stallTime)
         var headers: HTTPFields = [
@@ -195,6 +203,7 @@ package struct EventStreams: Sendable {
             status: .ok,
             headers: headers,
             body: ResponseBody { writer in
+                let (place, produce) = try unsent.take()
                 defer { withExtendedLifetime(place) {} }
                 let sink = EventSink()
                 // The first write makes the server send the head at once. The line belongs to the first

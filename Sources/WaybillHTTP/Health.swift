@@ -56,9 +56,12 @@ final class SharedReadiness: Sendable {
     private let failing = Locked<Set<String>>([])
 
     func report(of bus: MessageBus, within limit: Duration) async -> Readiness {
-        let shared = await self.sharedReport(of: bus, within: limit)
-        // The bus may have been shut down after the report began.
-        return bus.isOpen ? shared : await bus.readiness(within: limit)
+        var report = await self.sharedReport(of: bus, within: limit)
+        // The bus may have been shut down after the report began. Requests share the next report too.
+        while !bus.isOpen, !report.problems.contains(where: { $0.name == "bus" }) {
+            report = await self.sharedReport(of: bus, within: limit)
+        }
+        return report
     }
 
     /// Logs the checks that fail for the first time, and the checks that succeed again.

@@ -30,11 +30,14 @@ extension WaybillGateway.Configuration {
     /// Rejects a request that a foreign page has made without an origin, for example as the source of an
     /// image.
     ///
-    /// A browser sends no origin with most GET requests. A link to this server is accepted.
+    /// A browser sends no origin with most GET requests. A link to this server is accepted if a person has
+    /// followed it, but not if a page has followed it by itself or shows this server in a frame.
     private func checkFetch(_ request: Request) throws(Problem) {
-        guard ["cross-site", "same-site"].contains(request.headers[.secFetchSite]),
-            request.headers[.secFetchMode] != "navigate"
-        else { return }
+        guard ["cross-site", "same-site"].contains(request.headers[.secFetchSite]) else { return }
+        let isFollowedLink =
+            request.headers[.secFetchMode] == "navigate" && request.headers[.secFetchDest] == "document"
+            && request.headers[.secFetchUser] == "?1"
+        if isFollowedLink { return }
         throw Problem(.forbidden, "pages of other origins may not use this server")
     }
 
@@ -124,6 +127,8 @@ extension WaybillGateway.Configuration {
 extension HTTPField.Name {
     fileprivate static let secFetchSite = Self.known("Sec-Fetch-Site")
     fileprivate static let secFetchMode = Self.known("Sec-Fetch-Mode")
+    fileprivate static let secFetchDest = Self.known("Sec-Fetch-Dest")
+    fileprivate static let secFetchUser = Self.known("Sec-Fetch-User")
 }
 
 extension WaybillGateway {

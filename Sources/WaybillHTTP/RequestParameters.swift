@@ -35,6 +35,7 @@ struct GatewayRequest: Sendable {
         if let event = try CloudEvent(request, body: body) {
             self.event = event
             try self.read(event)
+            self.valueCount += event.attributes.count
         } else if body.readableBytes > 0 {
             try self.read(Array(body.readableBytesView), request.headers[.contentType] ?? "")
         }

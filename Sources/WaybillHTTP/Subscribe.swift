@@ -21,6 +21,9 @@ extension WaybillGateway {
             throw Problem(.badRequest, "`format` must be json or cloudevents")
         }
         let lastID = request.headers[.lastEventID]
+        // A feed counts too, so only a client whose stream can begin enters a feed.
+        let request = try await self.streams.collectingNoBody(of: request)
+        let stream = try self.streams.take(for: client)
         let feeds = self.feeds
         let place: FeedClient
         do throws(RoutingError) {
@@ -35,8 +38,8 @@ extension WaybillGateway {
             if error.code == .invalidPattern { throw Problem(.badRequest, error.message) }
             throw error
         }
-        return try await self.streams.response(toGet: request, from: client) { sink in
-            await place.feed.send(after: place.number, or: lastID, to: sink)
+        return self.streams.response(to: request, at: stream) { sink in
+            await place.feed.send(after: place.number, or: lastID, to: sink, of: client)
         }
     }
 }

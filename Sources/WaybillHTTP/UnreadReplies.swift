@@ -45,7 +45,9 @@ struct UnreadReplies: Sendable {
             return ResponseBody(byteBuffer: reply)
         }
         let stallTime = self.stallTime
+        let unsent = UnsentContent((place, reply), limit: stallTime)
         return ResponseBody(contentLength: json.count) { writer in
+            let (place, reply) = try unsent.take()
             defer { withExtendedLifetime(place) {} }
             let written = WrittenPieces()
             // Only the writing task uses the variable until the group has ended.

@@ -79,7 +79,7 @@ public struct WaybillGateway: Sendable {
         ///
         /// A call counts the length of its body, also while the body arrives, and 128 bytes for each value
         /// after the 16th. The calls of one client address may use half of the bytes, unless
-        /// ``callsPerClient`` is nil.
+        /// ``callsPerClient`` is nil. The limit is at least twice ``bodyLimit``.
         ///
         /// Replies of more than 64 KiB that clients have not read have a separate limit of the same size.
         /// Above that limit, a client receives the status 429 instead of such a reply. One larger reply is
@@ -87,6 +87,9 @@ public struct WaybillGateway: Sendable {
         public var callBytes = 64 << 20
 
         /// Whether the server uses HTTP/2, in which a response must not contain the header `Connection`.
+        ///
+        /// In HTTP/2, the end of the connection looks like the end of a body. The gateway therefore rejects a
+        /// body without the header `Content-Length`, with the status 411.
         ///
         /// In HTTP/1.1, the gateway uses this header to announce that it closes the connection after a
         /// response. The gateway closes the connection after a stream of events, and after a call of more
@@ -194,11 +197,13 @@ public struct WaybillGateway: Sendable {
             isHTTP2: configuration.isHTTP2,
             watchesConnections: configuration.watchesConnections
         )
+        // A program may set the limit of a body to the greatest integer.
+        let (twoBodies, isTooLarge) = configuration.bodyLimit.multipliedReportingOverflow(by: 2)
         self.calls = ClientCount(
             of: "running calls",
             limit: configuration.callLimit,
             perClient: configuration.callsPerClient,
-            byteLimit: max(configuration.callBytes, 2 * configuration.bodyLimit)
+            byteLimit: isTooLarge ? .max : max(configuration.callBytes, twoBodies)
         )
         self.unread = UnreadReplies(
             byteLimit: configuration.callBytes,
@@ -300,6 +305,10 @@ public struct WaybillGateway: Sendable {
             response = self.problem(error, at: request.uri.path).response
         }
         self.configuration.allow(request, &response)
+        // The server closes the connection of a request whose body has not arrived (RFC 9110, section 15.5.9).
+        if response.status == .requestTimeout, !self.configuration.isHTTP2 {
+            response.headers[.connection] = "close"
+        }
         return request.method == .head ? response.createHeadResponse() : response
     }
 

@@ -326,8 +326,14 @@ struct CallTests {
             // A browser sends no origin for an image or a link.
             let image = ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"]
             #expect(try await get(image).status == 403)
-            let link = ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"]
+            var link = ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"]
+            link["Sec-Fetch-Dest"] = "document"
+            // A page has opened the link by itself, or in a frame.
+            #expect(try await get(link).status == 403)
+            link["Sec-Fetch-User"] = "?1"
             #expect(try await get(link).status == 200)
+            link["Sec-Fetch-Dest"] = "iframe"
+            #expect(try await get(link).status == 403)
             #expect(try await get(["Sec-Fetch-Site": "same-origin"]).status == 200)
             let own = try await get(["Origin": "http://127.0.0.1:\(server.port)"])
             #expect(own.status == 200 && own.headers.first(name: "Access-Control-Allow-Origin") == nil)
@@ -618,8 +624,9 @@ struct CallTests {
             let bytes = Array(head.utf8)
             async let first = server.response(to: bytes)
             async let second = server.response(to: bytes)
-            let statuses = await [first, second].map { $0.prefix(12) }.sorted()
-            #expect(statuses == ["HTTP/1.1 408", "HTTP/1.1 429"])
+            let responses = await [first, second].sorted()
+            #expect(responses.map { $0.prefix(12) } == ["HTTP/1.1 408", "HTTP/1.1 429"])
+            #expect(responses[0].lowercased().contains("connection: close"))
             let isFree = try await eventually { try await server.send(.POST, "app/nothing").status == 204 }
             #expect(isFree)
         }
@@ -682,6 +689,42 @@ struct CallTests {
             let form = String(repeating: "a&", count: 200)
             let type = "application/x-www-form-urlencoded"
             #expect(try await server.send(.POST, "app/wait", body: form, type: type).status == 429)
+            // Each attribute of an event counts.
+            let attributes = (0..<200).map { ",\"a\($0)\":1" }.joined()
+            let event = "{\"specversion\":\"1.0\",\"id\":\"1\",\"source\":\"a\",\"type\":\"t\"\(attributes)}"
+            let answer = try await server.send(
+                .POST,
+                "app/wait",
+                body: event,
+                type: "application/cloudevents+json"
+            )
+            #expect(answer.status == 429)
+        }
+    }
+
+    @Test
+    func `the greatest integer is a limit for bodies`() async throws {
+        try await GatewayServer.run(self.bus, .with(\.bodyLimit, .max)) { server in
+            #expect(try await server.send(.POST, "app/nothing", body: "{}").status == 204)
+            // Two requests claim bodies whose lengths have a sum above the greatest integer.
+            let host = "POST /bus/app/nothing HTTP/1.1\r\nHost: localhost\r\n"
+            let head = "\(host)Content-Length: \(Int.max / 2 + 1)\r\n\r\n"
+            let connections = [try await server.connect(), try await server.connect()]
+            for connection in connections { try await connection.write(Array(head.utf8)) }
+            #expect(try await server.send(.POST, "app/nothing", body: "{}").status == 204)
+            for connection in connections { connection.close() }
+        }
+    }
+
+    @Test
+    func `a body without a length is rejected in HTTP/2, whose end of a connection looks like its end`()
+        async throws
+    {
+        try await GatewayServer.run(self.bus, .with(\.isHTTP2, true)) { server in
+            let answer = try await server.send(.POST, "app/nothing", body: "{}", isChunked: true)
+            #expect(answer.status == 411 && answer.text.contains("Content-Length"))
+            #expect(try await server.send(.POST, "app/nothing", body: "{}").status == 204)
+            #expect(try await server.send(.POST, "app/nothing").status == 204)
         }
     }
 

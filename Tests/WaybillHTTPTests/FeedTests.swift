@@ -32,7 +32,7 @@ struct FeedTests {
     /// Reads events as a client does, until it has the given number.
     private func read(_ count: Int, of place: FeedClient, after lastID: String? = nil) async -> [String] {
         let sink = EventSink()
-        let sender = Task { await place.feed.send(after: place.number, or: lastID, to: sink) }
+        let sender = Task { await place.feed.send(after: place.number, or: lastID, to: sink, of: nil) }
         var events: [String] = []
         for await item in sink.items {
             events.append(item.bytes.map { String(buffer: $0) }.joined())
@@ -188,17 +188,35 @@ struct FeedTests {
         let store = EventStore(limit: 100_000)
         let parts = (0..<4).map { _ in store.add(.init(repeating: 0x78, count: 30_000)) }
         // The first part has made room for the fourth.
-        #expect(parts[0].lend() == nil)
-        var loans = (1...3).map { parts[$0].lend() }
+        #expect(parts[0].lend(to: nil) == nil)
+        var loans = (1...3).map { parts[$0].lend(to: nil) }
         #expect(loans.allSatisfy { $0 != nil })
-        #expect(parts[1].lend() != nil)
+        #expect(parts[1].lend(to: nil) != nil)
         let (large, small) = (
             store.add(.init(repeating: 0x78, count: 30_000)), store.add(.init(repeating: 0x78, count: 100))
         )
-        #expect(large.lend() == nil)
-        #expect(small.lend() != nil)
+        #expect(large.lend(to: nil) == nil)
+        #expect(small.lend(to: nil) != nil)
         loans = []
-        #expect(large.lend() != nil)
+        #expect(large.lend(to: nil) != nil)
+    }
+
+    @Test
+    func `one client that does not read uses at most half of the bytes that are being written`() {
+        let store = EventStore(limit: 100_000)
+        let parts = (0..<3).map { _ in store.add(.init(repeating: 0x78, count: 30_000)) }
+        let loan = parts[0].lend(to: "a")
+        #expect(loan != nil && parts[1].lend(to: "a") == nil)
+        do {
+            let other = parts[1].lend(to: "b")
+            #expect(other != nil && parts[1].lend(to: "a") == nil)
+        }
+        withExtendedLifetime(loan) {}
+        let unlimited = EventStore(limit: 100_000, limitsClients: false)
+        let loans = (0..<3).map { _ in
+            unlimited.add(.init(repeating: 0x78, count: 30_000)).lend(to: "a")
+        }
+        #expect(loans.allSatisfy { $0 != nil })
     }
 
     @Test

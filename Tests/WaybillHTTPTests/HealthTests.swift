@@ -79,6 +79,16 @@ struct HealthTests {
                 }
                 try await group.waitForAll()
             }
+            _ = await server.bus.shutDown()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<16 {
+                    group.addTask {
+                        let answer = try await server.send(.GET, "health/ready")
+                        #expect(answer.status == 503 && answer.text.contains("bus"))
+                    }
+                }
+                try await group.waitForAll()
+            }
         }
         #expect(running.withLock { $0.most } == 1)
     }

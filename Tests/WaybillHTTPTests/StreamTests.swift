@@ -199,6 +199,21 @@ struct StreamTests {
         }
     }
 
+    @Test
+    func `a request for a stream subscribes only when its body has arrived`() async throws {
+        try self.bus.expose("app://x", for: .subscribing)
+        try await GatewayServer.run(self.bus) { server in
+            let connection = try await server.connect()
+            let head = "GET /bus/subscribe?pattern=app://x HTTP/1.1\r\nHost: localhost\r\n"
+            try await connection.write(Array("\(head)Content-Length: 1\r\n\r\n".utf8))
+            for _ in 0..<20 {
+                #expect(try await self.bus.publish("app://x") == 0)
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            connection.close()
+        }
+    }
+
     @Test(arguments: [false, true])
     func `shutting down the gateway ends each stream with a last event`(isBus: Bool) async throws {
         try self.bus.register("app://wait") { _ in try await hang() }
