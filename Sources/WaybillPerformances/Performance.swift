@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import Waybill
 internal import WaybillEventLoop
 public import WaybillRouting
@@ -114,15 +115,16 @@ public final class Performance<Destination: Sendable>: Sendable {
         _ onFailure: (@Sendable (RoutingError) -> Void)?
     ) async throws(RoutingError) -> Destination {
         await EventLoop.yieldIfDue()
-        let depth = PerformDepth.current + 1
+        let running = RunningPerformance()
+        defer { running.end() }
         let mustBeRemovedFirst = self.router.mustBeRemovedFirst
         self.notice()
         try self.begin(.perform, onFailure: onFailure) { machine throws(PerformMachine.Refusal) in
-            try machine.perform(depth: depth, mustBeRemovedFirst: mustBeRemovedFirst)
+            try machine.perform(depth: running.depth, mustBeRemovedFirst: mustBeRemovedFirst)
         }
         let destination: Destination
         do {
-            destination = try await PerformDepth.$current.withValue(depth) {
+            destination = try await running.asCurrent(isolation: #isolation) {
                 let destination = try await self.make(given)
                 let event = self.event(.willPerform, destination)
                 self.observe(event)
@@ -316,7 +318,37 @@ struct WeakReference<Value: Sendable> {
     var held: Value? { self.isObject ? self.object as? Value : self.value }
 }
 
-/// The nesting depth of performances in the current task.
-enum PerformDepth {
-    @TaskLocal static var current = 0
+/// A performance that makes and shows its destination, with the performances in which it is nested.
+private final class RunningPerformance: Sendable {
+    @TaskLocal private static var current: RunningPerformance?
+
+    private let outer: RunningPerformance?
+    private let isRunning = Atomic(true)
+
+    /// Creates a performance that is nested in the running performances of the current task.
+    ///
+    /// A task that an earlier performance has started may live longer than that performance.
+    init() {
+        var outer = Self.current
+        while let ended = outer, !ended.isRunning.load(ordering: .relaxed) { outer = ended.outer }
+        self.outer = outer
+    }
+
+    /// The number of running performances, including this performance.
+    var depth: Int {
+        sequence(first: self, next: \.outer).count { $0.isRunning.load(ordering: .relaxed) }
+    }
+
+    func end() { self.isRunning.store(false, ordering: .relaxed) }
+
+    /// Runs a closure whose performances are nested in this performance, with the isolation of the caller.
+    ///
+    /// A `nonisolated(nonsending)` caller must pass its isolation, because a default argument would be nil
+    /// there.
+    func asCurrent<Result>(
+        isolation: isolated (any Actor)?,
+        _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        try await Self.$current.bind(self, isolation: isolation, body)
+    }
 }

@@ -1,5 +1,7 @@
+import Synchronization
 import Testing
 import Waybill
+import WaybillEventLoop
 import WaybillPerformances
 import WaybillTestSupport
 
@@ -120,6 +122,67 @@ struct PerformPresenterTests {
         #expect(depths.count == 200)
         #expect(reported.entries.isEmpty)
     }
+
+    @Test
+    func `performances in tasks that earlier performances have started are not nested in them`()
+        async throws
+    {
+        let (bus, router) = (self.bus, Journal<PlayerRouter>())
+        let next = Mutex(Gate())
+        let tasks = Journal<Task<Void, any Error>>()
+        router.add(
+            PlayerRouter(destination: { [weak router] in
+                let gate = next.withLock { $0 }
+                let own = try #require(router?.entries.first)
+                tasks.add(
+                    Task {
+                        await gate.wait()
+                        _ = try await bus.performance(by: own).perform()
+                    }
+                )
+                return MoviePlayer()
+            })
+        )
+        try await bus.performance(by: router.entries[0]).perform()
+        for index in 0..<300 {
+            let gate = next.withLock { Swift.exchange(&$0, with: Gate()) }
+            gate.open()
+            try await tasks.entries[index].value
+        }
+        withExtendedLifetime(router) {}
+    }
+
+    @Test
+    func `each step of a performance runs in the isolation of its caller`() async throws {
+        let caller = PerformingActor()
+        let places = Journal<Bool>()
+        let router = PlaceRouter(loop: caller.eventLoop, places: places)
+        try await caller.perform(self.bus.performance(by: router))
+        #expect(places.entries == [true, true, true])
+    }
+}
+
+private actor PerformingActor: LoopBound {
+    let eventLoop = EventLoop(name: "performing")
+
+    func perform(_ performance: Performance<any Player>) async throws { try await performance.perform() }
+}
+
+/// Records whether each step runs on a loop.
+private struct PlaceRouter: ServiceRouter {
+    let loop: EventLoop
+    let places: Journal<Bool>
+
+    private func note() { self.places.add(EventLoop.current === self.loop) }
+
+    nonisolated(nonsending) func makeDestination() async throws -> (any Player)? {
+        self.note()
+        return MoviePlayer()
+    }
+
+    nonisolated(nonsending) func prepare(_ destination: any Player) async throws { self.note() }
+
+    nonisolated(nonsending) func check(_ destination: any Player) async throws { self.note() }
 }
 
 private struct Jam: Error {}

@@ -103,11 +103,7 @@ struct DeliveryContext: Sendable {
     ) async rethrows -> Result {
         guard let context = context?.adopted() else { return try await body() }
         defer { context.end() }
-        return try await Self.$task.withValue(context.inherited) {
-            // The closure is isolated to the caller because it captures the parameter.
-            _ = isolation
-            return try await body()
-        }
+        return try await Self.$task.bind(context.inherited, isolation: isolation, body)
     }
 
     /// The IDs of the messages whose handlers wait for the code in this context.

@@ -35,7 +35,7 @@ extension MessageBus {
         var modules: [Module] = []
         for eventLoop in eventLoops {
             let context = ModuleContext(bus: MessageBus(sharing: self.core), eventLoop: eventLoop)
-            modules.append(try await ModuleContext.$installing.withValue(context) { try await make() })
+            modules.append(try await ModuleContext.$installing.bind(context, isolation: #isolation, make))
         }
         return try self.install(
             modules,

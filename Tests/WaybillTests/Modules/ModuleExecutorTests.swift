@@ -18,6 +18,25 @@ struct ModuleExecutorTests {
         let executors = await module.executors
         #expect(executors == Array(repeating: ObjectIdentifier(bus.eventLoop), count: 6))
     }
+
+    @Test
+    func `install makes a module in the isolation of its caller`() async throws {
+        let bus = MessageBus()
+        let installer = try await bus.install { Installer() }.module
+        #expect(try await installer.installs(on: bus))
+    }
+}
+
+@Module("app://installer")
+private actor Installer {
+    func installs(on bus: MessageBus) async throws -> Bool {
+        var loops: [ObjectIdentifier?] = []
+        try await bus.install {
+            loops.append(currentLoop())
+            return Listener()
+        }
+        return loops == [ObjectIdentifier(self.eventLoop)]
+    }
 }
 
 @Module("app://listener")
