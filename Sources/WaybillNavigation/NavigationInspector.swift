@@ -29,7 +29,8 @@ public protocol NavigationInspector: Sendable {
     /// - Parameters:
     ///   - request: The request.
     ///   - source: The top destination; nil if nothing is shown.
-    ///   - make: Calls the inspectors after this inspector, and then the factory of the destination.
+    ///   - make: Calls the inspectors after this inspector, and then the factory of the destination. A second
+    ///     call returns the same destination.
     /// - Returns: The destination to show; nil to use the destination that `make` returns.
     /// - Throws: The reason why the inspector supplies no destination, or the error of `make`.
     nonisolated(nonsending) func willTransition(

@@ -222,11 +222,18 @@ extension Navigator {
         inspectors: ArraySlice<any NavigationInspector>
     ) async throws -> any Sendable {
         guard let first = inspectors.first else { return try await factory.make(request) }
-        let rest = inspectors.dropFirst()
-        let supplied = try await first.willTransition(request, from: source) {
-            try await Self.make(request, factory: factory, source: source, inspectors: rest)
+        // The destination is made once, even if an inspector only looks at it.
+        var made: (any Sendable)?
+        let makeOnce: nonisolated(nonsending) () async throws -> any Sendable = {
+            if let made { return made }
+            let rest = inspectors.dropFirst()
+            let value = try await Self.make(request, factory: factory, source: source, inspectors: rest)
+            made = value
+            return value
         }
-        if let supplied { return supplied }
-        return try await Self.make(request, factory: factory, source: source, inspectors: rest)
+        if let supplied = try await first.willTransition(request, from: source, make: makeOnce) {
+            return supplied
+        }
+        return try await makeOnce()
     }
 }

@@ -76,13 +76,28 @@ public actor Navigator: LoopBound {
     ///   - presenter: The presenter with the name ``NavigationState/mainPresenter``. This presenter shows the
     ///     requests that name no other presenter.
     ///   - schemes: The schemes of the navigator's URLs; nil for the bus's default scheme.
-    /// - Throws: `conflict` if a handler is already registered for `scheme://` alone.
-    public init(bus: MessageBus, presenter: some Presenter, schemes: [String]? = nil) throws(RoutingError) {
+    ///   - fileID: The source file of the registration, for errors.
+    ///   - line: The source line of the registration, for errors.
+    /// - Throws: `conflict` if a handler is already registered for `scheme://` alone; no scheme is then
+    ///   registered.
+    public init(
+        bus: MessageBus,
+        presenter: some Presenter,
+        schemes: [String]? = nil,
+        fileID: String = #fileID,
+        line: Int = #line
+    ) throws(RoutingError) {
         self.eventLoop = bus.eventLoop
         self.bus = bus.unowned
         self.presenters = [NavigationState.mainPresenter: presenter]
-        for scheme in schemes ?? [bus.defaultScheme] {
-            _ = try self.register(nil, for: "\(scheme)://", fileID: #fileID, line: #line)
+        var registrations: [Registration] = []
+        do throws(RoutingError) {
+            for scheme in schemes ?? [bus.defaultScheme] {
+                registrations.append(try self.register(nil, for: "\(scheme)://", fileID: fileID, line: line))
+            }
+        } catch {
+            for registration in registrations { registration.cancel() }
+            throw error
         }
     }
 }
@@ -140,12 +155,12 @@ extension Navigator {
     ///     requests of these URLs have no ``NavigationRequest/destinationName``.
     ///   - handler: A closure that decides whether the navigator continues with the request.
     /// - Throws: `conflict` if a scheme already has a connector; `invalidPattern` for a text that is not a
-    ///   scheme.
+    ///   scheme. The previous handler then stays.
     public nonisolated func setGlobalHandler(
         uncaughtOf schemes: [String] = [],
         _ handler: @escaping @Sendable (NavigationRequest) async throws -> NavigationDecision
     ) throws(RoutingError) {
-        for scheme in schemes { try self.connectUncaught(scheme) }
+        try self.connectUncaught(schemes)
         _ = self.rules.withLock { Swift.exchange(&$0.handler, with: handler) }
     }
 

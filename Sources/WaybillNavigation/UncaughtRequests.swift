@@ -16,7 +16,20 @@ struct UncaughtRequests: Connector {
 
 extension Navigator {
     /// Connects a scheme to the global handler, or throws `conflict` if another party has connected it.
-    nonisolated func connectUncaught(_ scheme: String) throws(RoutingError) {
+    nonisolated func connectUncaught(_ schemes: [String]) throws(RoutingError) {
+        var registrations: [Registration] = []
+        do throws(RoutingError) {
+            for scheme in schemes { registrations += [try self.connectUncaught(scheme)].compactMap(\.self) }
+        } catch {
+            for registration in registrations { registration.cancel() }
+            throw error
+        }
+        let folded = schemes.map { self.bus.configuration.conventions.folded(scheme: $0) }
+        self.rules.withLock { $0.uncaughtSchemes.formUnion(folded) }
+    }
+
+    /// Connects a scheme; returns nil if the navigator has connected it before.
+    private nonisolated func connectUncaught(_ scheme: String) throws(RoutingError) -> Registration? {
         let folded = self.bus.configuration.conventions.folded(scheme: scheme)
         let isOwn = self.rules.withLock { $0.uncaughtSchemes.contains(folded) }
         guard isOwn || !self.bus.connectedSchemes.contains(folded) else {
@@ -27,7 +40,7 @@ extension Navigator {
                     + "pattern matches: disconnect it first"
             )
         }
-        try self.bus.connect(scheme, to: UncaughtRequests(navigator: self))
-        _ = self.rules.withLock { $0.uncaughtSchemes.insert(folded) }
+        let registration = try self.bus.connect(scheme, to: UncaughtRequests(navigator: self))
+        return isOwn ? nil : registration
     }
 }

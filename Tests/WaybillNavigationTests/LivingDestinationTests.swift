@@ -209,6 +209,8 @@ struct LivingDestinationTests {
         #expect(await self.made.entries[0].reply(with: "a draft"))
         try await self.made.entries[0].close(returning: "saved")
         #expect(try await caller.value == "saved")
+        let error = await failure { try await self.made.entries[0].close(returning: "saved twice") }
+        #expect(error?.code == .refused && error?.message.contains("removed before") == true)
         #expect(drafts.entries == ["a draft"])
         let editor: String = try await bus.route("app://push/editor/2")
         #expect(editor == "editor")

@@ -53,6 +53,36 @@ struct NavigationInspectorTests {
         }
     }
 
+    /// Records the destinations, and does not change them.
+    private struct Onlooker: NavigationInspector {
+        let name: String
+        let journal: Journal<String>
+
+        func willTransition(
+            _ request: NavigationRequest,
+            from source: PresentedDestination?,
+            make: nonisolated(nonsending) () async throws -> any Sendable
+        ) async throws -> (any Sendable)? {
+            self.journal.add("\(self.name) sees \(try await make())")
+            return nil
+        }
+    }
+
+    @Test
+    func `a destination that inspectors only look at is made once`() async throws {
+        let made = Tally()
+        try self.screens.navigator.register("app://counted") { _ in
+            made.add()
+            return "counted"
+        }
+        for name in ["1", "2", "3"] {
+            self.screens.navigator.addInspector(Onlooker(name: name, journal: self.journal))
+        }
+        let shown: String = try await self.bus.route("app://root/counted")
+        #expect(shown == "counted" && made.count == 1)
+        #expect(self.journal.entries == ["3 sees counted", "2 sees counted", "1 sees counted"])
+    }
+
     @Test
     func `inspectors are called in order, and receive the result`() async throws {
         self.screens.navigator.addInspector(Inspector(name: "1", journal: self.journal, wraps: "page/1"))

@@ -340,4 +340,32 @@ struct NavigatorTests {
         #expect(await failure { try await navigator.back(0) }?.code == .refused)
         #expect(await navigator.state.stack().map(\.transition) == [.push])
     }
+
+    @Test
+    func `a navigator that cannot register all of its schemes registers none`() async throws {
+        let bus = MessageBus(configuration: .quiet(by: .navigation))
+        try bus.register("shop://") { _ in }
+        let error = await failure {
+            _ = try Navigator(bus: bus, presenter: NotingPresenter(), schemes: ["app", "shop"])
+        }
+        #expect(error?.code == .conflict)
+        _ = try Navigator(bus: bus, presenter: NotingPresenter(), schemes: ["app"])
+        await bus.shutDown()
+    }
+
+    @Test
+    func `a global handler that cannot receive the URLs of all schemes receives none`() async throws {
+        try self.bus.connect("mail", to: Letters())
+        let error = await failure {
+            try self.screens.navigator.setGlobalHandler(uncaughtOf: ["shop", "mail"]) { _ in .proceed }
+        }
+        #expect(error?.code == .conflict)
+        #expect(self.bus.connectedSchemes == ["mail"])
+        try self.screens.navigator.setGlobalHandler(uncaughtOf: ["shop"]) { _ in .proceed }
+        #expect(self.bus.connectedSchemes == ["mail", "shop"])
+    }
+
+    private struct Letters: Connector {
+        nonisolated(nonsending) func route(_ message: Message) async throws -> any Sendable { () }
+    }
 }
