@@ -113,7 +113,7 @@ struct EntryReader {
                 for pattern in try self.patterns(patterns, of: action) {
                     entries.append(
                         RouteConfiguration.Entry(
-                            pattern: Self.qualified(pattern.text, scheme),
+                            pattern: try self.qualified(pattern.text, scheme, node, key: action),
                             target: action,
                             source: .init(file: self.file, line: pattern.line, key: action)
                         )
@@ -165,7 +165,7 @@ struct EntryReader {
             }
             entries.append(
                 RouteConfiguration.Entry(
-                    pattern: scheme.map { Self.qualified(path, $0) } ?? path,
+                    pattern: try self.qualified(path, scheme, node, key: path),
                     target: name,
                     source: .init(file: self.file, line: node.line, key: path)
                 )
@@ -174,8 +174,20 @@ struct EntryReader {
         return entries
     }
 
-    private static func qualified(_ pattern: String, _ scheme: String) -> String {
-        if pattern.contains("://") { return pattern }
+    /// Returns a pattern with a scheme, which is added if the pattern has none; a nil scheme is not added.
+    private func qualified(
+        _ pattern: String,
+        _ scheme: String?,
+        _ node: ConfigurationNode,
+        key: String
+    ) throws(ConfigurationError) -> String {
+        let parts = pattern.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let hasScheme = parts.count == 2 && parts[1].hasPrefix("/") && Address.isScheme(String(parts[0]))
+        guard let scheme, !hasScheme else { return pattern }
+        guard Address.isScheme(scheme) else {
+            let message = "`\(scheme)` is not a scheme: add a section `scheme`, or rename the file"
+            throw self.error(node, key: key, message: message)
+        }
         return "\(scheme)://\(pattern.hasPrefix("/") ? String(pattern.dropFirst()) : pattern)"
     }
 

@@ -35,7 +35,7 @@ struct PropertyListReader {
 
     /// The number of levels that the decoder reads without exhausting the stack.
     private static let depthLimit = 100
-    /// The number of arrays and dictionaries in a text with comments, whose depth is not known.
+    /// The number of arrays and dictionaries in a text that can hide tags, and whose depth is not known.
     private static let containerLimit = 1_000
 
     /// Checks that a property list in XML is not nested so deeply that the decoder would exhaust the stack.
@@ -49,18 +49,22 @@ struct PropertyListReader {
             let message = "the file is not a property list in XML with the encoding UTF-8, or in binary form"
             throw ConfigurationError(.init(file: self.file), message)
         }
-        // A comment or a section with plain text possibly contains tags, which the decoder ignores.
-        let hasComments = tags.contains { $0.hasPrefix("!--") || $0.hasPrefix("![") }
+        // A comment, a section with plain text, a processing instruction or a tag without an end possibly contains
+        // tags, which the decoder ignores. The first tag is the XML declaration.
+        let hidesTags =
+            tags.contains { $0.hasPrefix("!--") || $0.hasPrefix("![") || !$0.contains(">") }
+            || tags.dropFirst().contains { $0.hasPrefix("?") }
         var depth = 0
         for tag in tags {
             let name = tag.prefix { $0 != ">" }
-            if !hasComments, name.hasPrefix("/array") || name.hasPrefix("/dict") { depth -= 1 }
+            if !hidesTags, name.hasPrefix("/array") || name.hasPrefix("/dict") { depth -= 1 }
             // `<array/>` is an empty array.
             if name.hasPrefix("array") || name.hasPrefix("dict"), !name.hasSuffix("/") { depth += 1 }
-            guard depth <= (hasComments ? Self.containerLimit : Self.depthLimit) else {
+            guard depth <= (hidesTags ? Self.containerLimit : Self.depthLimit) else {
                 let message =
-                    hasComments
-                    ? "the file has comments and more than \(Self.containerLimit) arrays and dictionaries: remove the comments"
+                    hidesTags
+                    ? "the file has more than \(Self.containerLimit) arrays and dictionaries, and also comments, "
+                        + "processing instructions or incomplete tags: remove the comments and instructions"
                     : "the file is nested too deeply"
                 throw ConfigurationError(.init(file: self.file), message)
             }

@@ -80,6 +80,27 @@ final class RouteConfigurationFilesTests {
     }
 
     @Test
+    func `a pattern has a scheme if a scheme, a colon and a slash begin it`() throws {
+        let url = try self.write(
+            "order.yaml",
+            """
+            actions:
+              feed: app:/feed/:id
+              host: host:8080/x
+              back: open?next=app://home
+            """
+        )
+        #expect(
+            try RouteConfiguration(contentsOf: url).entries.map(\.pattern) == [
+                "app:/feed/:id", "order://host:8080/x", "order://open?next=app://home",
+            ]
+        )
+        let other = try self.write("user_profile.yaml", "actions:\n  home: home\n")
+        let error = #expect(throws: ConfigurationError.self) { try RouteConfiguration(contentsOf: other) }
+        #expect(error?.message.contains("`user_profile` is not a scheme") == true)
+    }
+
+    @Test
     func `JSON can be an ordered list of actions, or only destinations`() throws {
         let actions = try self.write(
             "https.json",
@@ -292,8 +313,11 @@ final class RouteConfigurationFilesTests {
         #expect(error?.message.contains("nested too deeply") == true, "\(error?.message ?? "none")")
     }
 
-    @Test func `comments cannot hide the depth of a property list`() throws {
-        let arrays = String(repeating: "<array><!--</array>-->", count: 10_000)
+    @Test(arguments: [
+        "<array><!--</array>-->", "<array </array>", "<?</array>?><array>", "<dict </dict>",
+    ])
+    func `comments and other text cannot hide the depth of a property list`(nesting: String) throws {
+        let arrays = String(repeating: nesting, count: 30_000)
         let url = try self.write("a.plist", "<?xml version=\"1.0\"?><plist version=\"1.0\">\(arrays)</plist>")
         let error = #expect(throws: ConfigurationError.self) { try RouteConfiguration(contentsOf: url) }
         #expect(error?.message.contains("remove the comments") == true, "\(error?.message ?? "none")")
