@@ -34,8 +34,9 @@ public struct WebDestination: Connector {
             self.open = nil
             return
         }
-        self.open = { [weak bus] message in
-            guard let bus else { throw RoutingError(.shutDown, message: "the message bus no longer exists") }
+        // The handle of the caller may end before the bus does, for example the handle of a module.
+        let bus = bus.unowned
+        self.open = { message in
             let parameters = message.parameters.call.merging(["url": message.address.text]) { $1 }
             let reply = try await bus.route(
                 url,

@@ -15,7 +15,8 @@ struct WebDestinationTests {
             let url: String = try message.argument("url")
             return "\(url) for \(message.headers["user"] ?? "") in tab \(try message.argument("tab") as Int)"
         }
-        try self.bus.connect("https", to: WebDestination("app://browser/open", on: self.bus))
+        // The handle of the bus that the connector receives is released before the call.
+        try self.bus.connect("https", to: WebDestination("app://browser/open", on: self.bus.unowned))
         let text: String = try await self.bus.route(
             "https://example.com/help?url=no#faq",
             parameters: ["tab": 2],
