@@ -79,7 +79,11 @@ final class HostResolver: LoopStream, @unchecked Sendable {
             }
             return status ?? UV_ECANCELED.rawValue
         }
-        if status < 0 { return waiter.finish(.failure(self.error(status))) }
+        if status < 0 {
+            // The memory of the request is freed already.
+            unsafe self.request = nil
+            return waiter.finish(.failure(self.error(status)))
+        }
         self.waiter = waiter
         self.loop.add(self)
         self.loop.lookupStarted()
