@@ -29,7 +29,7 @@ package struct DocumentOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Write index.html, a page that can be searched, to a folder.", valueName: "folder")
     )
-    var site: String?
+    package var site: String?
 
     @Option(
         name: .customLong("openapi-version"),

@@ -63,7 +63,17 @@ struct CallCommand: AsyncParsableCommand {
         return options
     }
 
-    func validate() throws { _ = try self.options() }
+    func validate() throws {
+        _ = try self.options()
+        // A handler must not begin before the command notices that its answer is not JSON.
+        for (name, text) in [("--json", self.json), ("--answer", self.answer ?? "null")] {
+            do throws(RPCRequestError) {
+                _ = try RPCRequestOptions.json(text, name)
+            } catch {
+                throw ValidationError("\(error.message). A text in JSON has quotation marks: '\"text\"'.")
+            }
+        }
+    }
 
     func run() async throws {
         try await self.peer.withPeer { peer in

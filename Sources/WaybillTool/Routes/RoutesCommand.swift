@@ -40,6 +40,9 @@ struct RoutesCommand: AsyncParsableCommand {
         guard (self.file == nil) != (self.connection.connect == nil) else {
             throw ValidationError("Give either a file or --connect ADDRESS.")
         }
+        if self.json, self.file != nil {
+            throw ValidationError("--json prints the routes of a server: give --connect ADDRESS.")
+        }
         guard self.document.isAsked else { return }
         if self.connection.connect == nil {
             throw ValidationError("A document describes the routes of a server: give --connect ADDRESS.")
@@ -64,8 +67,12 @@ struct RoutesCommand: AsyncParsableCommand {
 
     private func write(_ document: BusDocument) throws {
         let title = self.document.title(or: self.connection.connect?.argument ?? "")
-        try self.document.write(document.named(title, version: self.document.version)) { text in
-            try Output.write(lines: text.split(separator: "\n", omittingEmptySubsequences: false))
+        do {
+            try self.document.write(document.named(title, version: self.document.version)) { text in
+                try Output.write(lines: text.split(separator: "\n", omittingEmptySubsequences: false))
+            }
+        } catch let error as CocoaError {
+            throw FileError(self.document.site ?? "", .unwritable, because: error.fileReason)
         }
     }
 

@@ -66,7 +66,7 @@ struct StoreCommand: AsyncParsableCommand {
     @Flag(help: "Lists dead letters only.")
     var dead = false
 
-    @Flag(help: "Prints one JSON object on each line.")
+    @Flag(help: "With list, show, schedules and stats: prints one JSON object on each line.")
     var json = false
 
     mutating func validate() throws {
@@ -84,6 +84,9 @@ struct StoreCommand: AsyncParsableCommand {
         }
         if action == .show, self.id == nil {
             throw ValidationError("`show` requires the number of a message: --id NUMBER.")
+        }
+        if self.json, [.retry, .drop, .check].contains(action) {
+            throw ValidationError("`\(action.rawValue)` prints no JSON: leave out --json.")
         }
         if self.limit < 1 { throw ValidationError("--limit must be at least 1.") }
     }
@@ -151,8 +154,12 @@ struct StoreCommand: AsyncParsableCommand {
         case .retry:
             try self.report(try await store.retry(matching: self.matching, id: self.id), "waits again")
         case .drop: try self.report(try await store.drop(matching: self.matching, id: self.id), "is deleted")
-        case .schedules: try Output.write(StoreReport.table(try await store.schedules()))
-        case .stats: try Output.write(StoreReport.table(try await store.statistics()))
+        case .schedules:
+            let schedules = try await store.schedules()
+            try Output.write(self.json ? StoreReport.lines(schedules) : StoreReport.table(schedules))
+        case .stats:
+            let statistics = try await store.statistics()
+            try Output.write(self.json ? StoreReport.lines([statistics]) : StoreReport.table(statistics))
         case .check:
             let problems = try await store.check()
             for problem in problems { try Output.write(Output.printable(problem) + "\n") }

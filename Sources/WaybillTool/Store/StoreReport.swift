@@ -42,12 +42,14 @@ enum StoreReport {
     }
 
     /// Returns messages as JSON, with one object on each line.
-    static func json(_ records: [DurableRecord]) throws -> String {
+    static func json(_ records: [DurableRecord]) throws -> String { try self.lines(records.map(Line.init)) }
+
+    /// Returns values as JSON, with one object on each line.
+    static func lines(_ values: [some Encodable]) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try records.map { record in
-            let line = Line(record)
-            return Output.printable(String(decoding: try encoder.encode(line), as: UTF8.self)) + "\n"
+        return try values.map { value in
+            Output.printable(String(decoding: try encoder.encode(value), as: UTF8.self)) + "\n"
         }.joined()
     }
 

@@ -22,10 +22,13 @@ struct Screen {
     }
 
     /// Returns the text that replaces the previous lines on the terminal with new lines.
+    ///
+    /// The terminal cuts a line that is too wide, for example because its characters take two columns. If the
+    /// terminal wrapped the line, the cursor would go up too few rows later.
     mutating func text(for lines: [String]) -> String {
         let up = self.height > 0 ? "\u{1B}[\(self.height)A" : ""
         self.height = lines.count
-        return "\(up)\r\u{1B}[J" + lines.map { $0 + "\n" }.joined()
+        return "\u{1B}[?7l\(up)\r\u{1B}[J" + lines.map { $0 + "\n" }.joined() + "\u{1B}[?7h"
     }
 }
 #endif

@@ -15,8 +15,8 @@ final class Watch: Sendable {
         case counted
         /// The connection or a subscription has ended.
         case lost
-        /// The reader of standard output has closed the pipe.
-        case closed
+        /// Standard output cannot be written, for example because its reader has closed the pipe.
+        case unwritable(any Error)
     }
 
     private struct State {
@@ -46,10 +46,10 @@ final class Watch: Sendable {
         let end = self.state.withLock { state -> End? in
             guard state.left != 0 else { return .counted }
             state.left = state.left.map { $0 - 1 }
-            if self.isDrawn {
-                state.view.note(json, at: Self.now)
-            } else if (try? Output.write(json: json)) == nil {
-                return .closed
+            do {
+                if self.isDrawn { state.view.note(json, at: Self.now) } else { try Output.write(json: json) }
+            } catch {
+                return .unwritable(error)
             }
             return state.left == 0 ? .counted : nil
         }
@@ -78,7 +78,11 @@ final class Watch: Sendable {
                 let lines = state.view.lines(columns: columns, rows: rows, at: Self.now)
                 return state.screen.text(for: lines)
             }
-            if (try? Output.write(picture)) == nil { return self.finish(.closed) }
+            do {
+                try Output.write(picture)
+            } catch {
+                return self.finish(.unwritable(error))
+            }
         }
     }
 

@@ -43,7 +43,7 @@ struct WatchCommand: AsyncParsableCommand {
             await drawing.value
             switch end {
             case .counted: return
-            case .closed: throw ExitCode.failure
+            case .unwritable(let error): throw error
             case .lost: throw RPCRequestError(.unreachable, "the server has closed the connection")
             }
         }

@@ -130,6 +130,16 @@ import WaybillTestSupport
         #expect(failure.line.hasPrefix("invalidParameter: "))
     }
 
+    @Test(arguments: [["--answer", "confirm"], ["--answer", ""], ["--json", "{"], ["--json", ""]])
+    func `a text that is not JSON is rejected before the command connects`(arguments: [String]) {
+        #expect(throws: (any Error).self) {
+            try CallCommand.parse(["app://a", "--connect", "b"] + arguments)
+        }
+        #expect(throws: Never.self) {
+            try CallCommand.parse(["app://a", "--connect", "b", "--answer", "\"confirm\""])
+        }
+    }
+
     @Test func `a header without a name is rejected`() {
         #expect(throws: (any Error).self) {
             try CallCommand.parse(["app://a", "--connect", "b", "--header", "=x"])

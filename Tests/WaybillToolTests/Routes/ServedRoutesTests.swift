@@ -30,7 +30,7 @@ import WaybillServe
         #expect(served.lines == ["app://a     n: Int  One.", "app://long"])
     }
 
-    @Test(arguments: [[], ["a.txt", "--connect", "b"]])
+    @Test(arguments: [[], ["a.txt", "--connect", "b"], ["a.txt", "--json"]])
     func `the routes command needs a file or a server`(arguments: [String]) {
         #expect(throws: (any Error).self) { try RoutesCommand.parse(arguments) }
     }

@@ -59,8 +59,17 @@ import WaybillDurable
         #expect(object["details"] as? String == self.record.details)
     }
 
+    @Test func `figures and schedules of a store are printed as JSON too, one object on each line`() throws {
+        let text = """
+            {"attempts":1,"commitTime":2,"commits":3,"dead":4,"schedules":5,"size":6,"underway":7,"waiting":8}
+            """
+        let statistics = try JSONDecoder().decode(DurableStatistics.self, from: Data(text.utf8))
+        #expect(try StoreReport.lines([statistics, statistics]) == "\(text)\n\(text)\n")
+    }
+
     @Test(arguments: [
         ["shop.db"], ["shop.db", "mend"], ["shop.db", "show"], ["shop.db", "list", "--limit", "0"],
+        ["shop.db", "check", "--json"], ["shop.db", "retry", "--json"], ["shop.db", "drop", "--json"],
     ])
     func `the store command needs an action and the action's arguments`(arguments: [String]) {
         #expect(throws: (any Error).self) { try StoreCommand.parse(arguments) }
