@@ -72,7 +72,7 @@ extension Exchange {
         /// exchange was already over.
         ///
         /// `ticket` receives the obligation to settle the message, if the exchange settles a message. Call
-        /// ``close(with:)`` after the outcome has been counted.
+        /// ``takeReader(orKeep:)`` after the outcome has been counted.
         mutating func finish(taking ticket: inout MessageTicket?) -> Ending? {
             guard let message = self.message.take() else { return nil }
             ticket = self.ticket.take()
@@ -84,7 +84,7 @@ extension Exchange {
         }
 
         /// Returns the waiting reader, or keeps the outcome for the next reader and returns nil.
-        mutating func close(with outcome: Outcome) -> Reader? {
+        mutating func takeReader(orKeep outcome: Outcome) -> Reader? {
             guard let reader = self.reader.take() else {
                 self.outcome = outcome
                 return nil
@@ -143,13 +143,13 @@ extension Exchange {
             return !self.isOver
         }
 
-        /// Records a resource of the handler, or returns true when the exchange is over and the caller must
+        /// Records a resource of the handler, or returns false when the exchange is over and the caller must
         /// release the resource.
-        mutating func suspend(_ record: (inout Suspension) -> Void) -> Bool {
-            if self.isOver { return true }
+        mutating func record(_ change: (inout Suspension) -> Void) -> Bool {
+            if self.isOver { return false }
             self.isSuspended = true
-            record(&self.suspension)
-            return false
+            change(&self.suspension)
+            return true
         }
     }
 }

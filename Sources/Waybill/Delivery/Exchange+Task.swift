@@ -88,22 +88,18 @@ extension Exchange {
         return true
     }
 
-    /// Starts the task of a message at once, or enqueues the message and its task in the mailbox.
-    func startOrEnqueueTask(of message: Message, at handler: Handler, place: Mailbox.Place) {
-        let work = TaskWork(code: .handler(handler), message: message, endsTurn: true)
-        guard case .queue(let takesSlot) = place else { return self.startTask(for: work) }
-        // The task inherits the task-local values of the caller. The task is therefore created here, and
-        // waits in the queue with the message.
+    /// Enqueues the message with its task, which inherits the task-local values of the caller.
+    func enqueueTask(for work: TaskWork, at handler: Handler, takesSlot: Bool) {
         let mailbox = handler.mailbox
-        if let error = mailbox.rejection(of: self.id, to: self.url, inside: self.caller) {
+        if let error = mailbox.waitError(of: self.id, to: self.url, inside: self.caller) {
             return self.finish(.failed(error))
         }
-        let queued = QueuedTask(message, for: handler, exchange: self, takesSlot: takesSlot)
+        let queued = QueuedTask(work.message, for: handler, exchange: self, takesSlot: takesSlot)
         guard self.attach(to: handler, queued) else { return self.finish(.failed(handler.reason(self.url))) }
         // Create the task before the message is enqueued. Otherwise the next message would overtake this
         // message.
         self.bind(task: self.makeTask(for: work, in: queued))
-        // Start the timer before `enqueue`, because the handler may begin before `enqueue` returns.
+        // Start the timer before `addToQueue`, because the handler may begin before that method returns.
         self.watchDeadline()
         if let error = mailbox.addToQueue(queued) {
             self.finish(.failed(error))
@@ -111,14 +107,14 @@ extension Exchange {
         }
     }
 
-    /// Starts the task that handles the message, which no other function starts.
+    /// Starts the task of a handler; every such task is started by this function.
     ///
     /// The task waits in the mailbox with `queued` for its turn. When `queued` is nil and the calling thread
     /// runs the task's loop, the task runs within this call until the task suspends.
     func makeTask(for work: TaskWork, in queued: QueuedTask? = nil) -> HandlerTask {
         work.peerWork?.addPart()
         if let queued {
-            return QueuedTask.startTask(queued) { queued in
+            return QueuedTask.makeWaitingTask(queued) { queued in
                 guard queued.begin(self) else {
                     work.peerWork?.endPart()
                     return

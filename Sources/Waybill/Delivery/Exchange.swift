@@ -76,8 +76,8 @@ final class Exchange: Sendable {
             if let handler, outcome.isReply { self.core.countLateReply(at: handler) }
             return
         }
-        // The outcome is final now, but the caller finds it only after `settle` has counted it and `close`
-        // has stored it.
+        // The outcome is final now, but the caller finds it only after `settle` has counted it and
+        // `takeReader` has stored it.
         let outcome = outcome.at(ending.handler)
         // The value is nil if the handler has ended before it suspended or waited.
         let suspension = ending.suspension
@@ -99,7 +99,7 @@ final class Exchange: Sendable {
         // Nobody reads the outcome of a message that no caller awaits. A task that the handler has started
         // may retain the exchange, and must not retain the value of the reply.
         guard self.recipient.isAwaited else { return }
-        let reader = self.state.withLock { $0.close(with: outcome) }
+        let reader = self.state.withLock { $0.takeReader(orKeep: outcome) }
         reader?.resume(returning: .finished(outcome))
     }
 
@@ -130,13 +130,13 @@ final class Exchange: Sendable {
         // The end of an attached exchange reduces the number of messages in flight, so count the message
         // first.
         handler.counters.countInFlight()
-        let isOver = self.state.withLock { state in
-            state.suspend { suspension in
+        let isRecorded = self.state.withLock { state in
+            state.record { suspension in
                 suspension.isAttached = true
                 suspension.queued = queued
             }
         }
-        if isOver {
+        if !isRecorded {
             handler.counters.uncountInFlight()
             handler.detach(self)
         }
@@ -149,7 +149,7 @@ final class Exchange: Sendable {
 
     /// Stores the handler's task, which the exchange cancels when the exchange ends without a reply.
     func bind(task: HandlerTask) {
-        if self.state.withLock({ $0.suspend { $0.task = task } }) { task.cancel() }
+        if !self.state.withLock({ $0.record { $0.task = task } }) { task.cancel() }
     }
 
     /// Ends the exchange when its deadline passes.
@@ -164,7 +164,7 @@ final class Exchange: Sendable {
             guard let self else { return }
             self.finish(.failed(.deadlineExceeded(url: self.url)))
         }
-        if self.state.withLock({ $0.suspend { $0.watch = watch } }) { watch.cancel() }
+        if !self.state.withLock({ $0.record { $0.watch = watch } }) { watch.cancel() }
     }
 }
 

@@ -225,6 +225,55 @@ extension Interception {
     }
 }
 
+// The wait for the turn of a message whose middlewares run in the calling task.
+extension Handler {
+    /// Handles a message after its middlewares, in the calling task, immediately or when its turn comes.
+    ///
+    /// The caller must settle the message. `hasWaited` states whether it is already the message's turn.
+    nonisolated(nonsending) func runInTurn(_ message: Message, hasWaited: Bool = false) async -> Outcome {
+        if self.isSynchronous, !hasWaited {
+            return await QueuedTask(message, for: self, takesSlot: self.mailbox.takesSlot).run()
+        }
+        return await self.mailbox.runInTurn(message, by: self, hasWaited: hasWaited)
+    }
+}
+
+extension Mailbox {
+    /// Runs a handler that may suspend in the calling task.
+    func runInTurn(_ message: Message, by handler: Handler, hasWaited: Bool) async -> Outcome {
+        if !hasWaited, let error = await self.waitForTurn(message, handler) { return .failed(error) }
+        defer { if !hasWaited { self.endTurn() } }
+        if let error = handler.rejection(of: message) { return .failed(error) }
+        // The caller may have been cancelled while the message waited.
+        if Task.isCancelled { return .failed(.cancelled(url: message.parameters.url)) }
+        let context = DeliveryContext(ContextRecord(message, inside: DeliveryContext.waiting))
+        defer { context.end() }
+        return await DeliveryContext.local.withValue(context.inherited) {
+            // The closure is isolated to the actor only if the closure uses the actor.
+            _ = self
+            return await handler.run(message)
+        }
+    }
+
+    /// Waits until it is the message's turn, or returns the reason why the message was rejected.
+    private func waitForTurn(_ message: Message, _ handler: Handler) async -> RoutingError? {
+        guard case .queue(let takesSlot) = self.place(message.id, isSynchronous: false) else { return nil }
+        let (url, context) = (message.parameters.url, DeliveryContext.waiting)
+        if let error = self.waitError(of: message.id, to: url, inside: context) { return error }
+        let task = QueuedTask(message, for: handler, takesSlot: takesSlot)
+        if let error = self.addToQueue(task) { return error }
+        await withTaskCancellationHandler(
+            operation: {
+                // The closure is isolated to the actor only if the closure uses the actor.
+                _ = self
+                await task.wait()
+            },
+            onCancel: { task.cancel() }
+        )
+        return task.hasOutcome ? task.takeOutcome().failure : nil
+    }
+}
+
 extension Interception {
     /// The tasks of all attempts to deliver one message, also of attempts that a middleware has abandoned.
     final class Attempts: Sendable {

@@ -87,16 +87,6 @@ extension Handler {
         }
     }
 
-    /// Handles a message in the calling task, immediately or when its turn comes.
-    ///
-    /// The caller must settle the message. `hasWaited` states whether it is already the message's turn.
-    nonisolated(nonsending) func runInTurn(_ message: Message, hasWaited: Bool = false) async -> Outcome {
-        if self.isSynchronous, !hasWaited {
-            return await QueuedTask(message, for: self, takesSlot: self.mailbox.takesSlot).run()
-        }
-        return await self.mailbox.runInTurn(message, by: self, hasWaited: hasWaited)
-    }
-
     /// The actor of the handler's task.
     var isolation: any LoopBound {
         if case .suspending(let code) = self.code { code.isolation } else { self.mailbox }

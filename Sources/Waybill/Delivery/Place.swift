@@ -18,7 +18,7 @@ extension Mailbox {
     /// needs no turn, because the loop runs nothing else until the handler returns.
     @inline(__always)
     nonisolated func place(_ id: CorrelationID, isSynchronous: Bool) -> Place {
-        if self.isClear, isSynchronous || !self.isSerial || self.start(id) { return .now }
+        if self.isClear, isSynchronous || !self.isSerial || self.beginTurn(of: id) { return .now }
         return .queue(takesSlot: self.takesSlot)
     }
 
@@ -28,7 +28,9 @@ extension Mailbox {
 
     /// Begins the turn of a message in a serial mailbox, unless another message precedes the message.
     @inline(never)
-    private nonisolated func start(_ id: CorrelationID) -> Bool { self.withQueue { $0.start(id) } }
+    private nonisolated func beginTurn(of id: CorrelationID) -> Bool {
+        self.withQueue { $0.beginTurn(of: id) }
+    }
 
     /// Whether an awaited message that the calling thread sends counts against the limit while the message
     /// waits.
@@ -41,8 +43,8 @@ extension Mailbox {
         self.whenFull != .suspend && (self.isSerial || !self.heldLoop.isInEventLoop)
     }
 
-    /// Returns the reason why the mailbox can never handle an awaited message, or nil.
-    nonisolated func rejection(
+    /// Returns the reason why an awaited message must not wait, because the mailbox could never handle it.
+    nonisolated func waitError(
         of id: CorrelationID,
         to url: @autoclosure () -> String,
         inside caller: @autoclosure () -> DeliveryContext?

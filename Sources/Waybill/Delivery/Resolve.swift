@@ -25,8 +25,8 @@ extension BusCore {
         guard let shard, let snapshot = shard.currentSnapshot else {
             return self.registry.resolve(request.url, request.passed, on: shard?.loop)
         }
-        return snapshot.table.resolve(
-            request.url,
+        return snapshot.table.findTarget(
+            of: request.url,
             request.passed,
             on: shard.loop,
             connections: snapshot.value.connections
@@ -54,8 +54,8 @@ extension RouteTable where Handler == Target {
     ///
     /// The values passed with the call (`passed`) may select the instance of a module.
     @inline(__always)
-    func resolve(
-        _ url: String,
+    func findTarget(
+        of url: String,
         _ passed: PassedValues?,
         on loop: ObjectIdentifier?,
         connections: @autoclosure () -> Connections
@@ -71,15 +71,15 @@ extension RouteTable where Handler == Target {
         } catch {
             failure = error
         }
-        return self.resolveConnector(url, connections(), failure: failure)
+        return self.findConnector(of: url, connections(), failure: failure)
     }
 
     /// Returns the connector of the scheme, or the cluster, for a URL that has no route.
     ///
     /// `failure` is the error of the match; nil when no pattern matched.
     @inline(never)
-    private func resolveConnector(
-        _ url: String,
+    private func findConnector(
+        of url: String,
         _ connections: Connections,
         failure: RoutingError?
     ) -> ResolvedRoute {

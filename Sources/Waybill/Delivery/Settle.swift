@@ -19,9 +19,9 @@ struct MessageTicket: ~Copyable, Sendable {
 
 /// The code that receives the outcome of a message.
 enum Recipient: Sendable {
-    /// A caller in this process, which receives the outcome.
+    /// The code of this process that awaits the delivery, which is the session of the peer for a peer's call.
     case caller
-    /// A peer in another process. `awaits` states whether the peer receives the outcome.
+    /// A peer whose request was rejected or sent. `awaits` states whether the peer receives the outcome.
     case peer(awaits: Bool)
     /// A publisher, which waits until its subscribers have finished. A failure is logged.
     case publisher

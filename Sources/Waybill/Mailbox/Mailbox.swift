@@ -111,7 +111,7 @@ extension Mailbox {
             guard let entry = self.withQueue({ $0.startNext() }) else { return }
             self.grantSlots()
             switch consume entry {
-            case .sent(let envelope): self.start(envelope)
+            case .sent(let envelope): self.handle(envelope)
             // This method is a callback of the loop and not code of a task, so the task can run in this call.
             case .awaited(let task, _): task.resume()
             }
@@ -120,7 +120,7 @@ extension Mailbox {
     }
 
     /// Handles a message that no caller awaits.
-    private func start(_ envelope: consuming Envelope) {
+    private func handle(_ envelope: consuming Envelope) {
         guard let handler = envelope.target.handler, handler.isSynchronous, envelope.chain == nil else {
             return self.startTask(of: envelope)
         }
@@ -159,43 +159,6 @@ extension Mailbox {
 
 // Messages that a caller awaits.
 extension Mailbox {
-    /// Runs a handler that may suspend in the calling task, after the message has passed through the
-    /// middlewares in this task.
-    func runInTurn(_ message: Message, by handler: Handler, hasWaited: Bool) async -> Outcome {
-        if !hasWaited, let error = await self.waitForTurn(message, handler) { return .failed(error) }
-        defer { if !hasWaited { self.endTurn() } }
-        if let error = handler.rejection(of: message) { return .failed(error) }
-        // The caller may have been cancelled while the message waited.
-        if Task.isCancelled { return .failed(.cancelled(url: message.parameters.url)) }
-        let context = DeliveryContext(ContextRecord(message, inside: DeliveryContext.waiting))
-        defer { context.end() }
-        return await DeliveryContext.local.withValue(context.inherited) {
-            // The closure is isolated to the actor only if the closure uses the actor.
-            _ = self
-            return await handler.run(message)
-        }
-    }
-
-    /// Waits until it is the message's turn, or returns the reason why the message was rejected.
-    private func waitForTurn(_ message: Message, _ handler: Handler) async -> RoutingError? {
-        guard case .queue(let takesSlot) = self.place(message.id, isSynchronous: false) else { return nil }
-        let url = message.parameters.url
-        if let error = self.rejection(of: message.id, to: url, inside: DeliveryContext.waiting) {
-            return error
-        }
-        let task = QueuedTask(message, for: handler, takesSlot: takesSlot)
-        if let error = self.addToQueue(task) { return error }
-        await withTaskCancellationHandler(
-            operation: {
-                // The closure is isolated to the actor only if the closure uses the actor.
-                _ = self
-                await task.wait()
-            },
-            onCancel: { task.cancel() }
-        )
-        return task.hasOutcome ? task.takeOutcome().failure : nil
-    }
-
     /// Runs a closure that may suspend.
     func run(
         _ message: Message,

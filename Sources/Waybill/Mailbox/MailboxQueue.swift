@@ -103,7 +103,7 @@ struct MailboxQueue: ~Copyable, Sendable {
         guard let taken = envelope.take() else { return effect }
         if !hasSlot { self.slots += 1 }
         self.entries.append(.sent(taken))
-        return self.drain(after: effect)
+        return self.addingDrain(to: effect)
     }
 
     mutating func append(_ task: QueuedTask) -> Effect {
@@ -112,11 +112,11 @@ struct MailboxQueue: ~Copyable, Sendable {
         if takesSlot { self.slots += 1 }
         task.hasEntered.store(true, ordering: .relaxed)
         self.entries.append(.awaited(task, takesSlot: takesSlot))
-        return self.drain(after: effect)
+        return self.addingDrain(to: effect)
     }
 
     /// Begins the turn of an awaited message, and returns false when another message waits or is in progress.
-    mutating func start(_ id: CorrelationID) -> Bool {
+    mutating func beginTurn(of id: CorrelationID) -> Bool {
         guard self.occupancy == 0 else { return false }
         if self.isSerial { self.inProgress = id }
         return true
@@ -137,7 +137,7 @@ struct MailboxQueue: ~Copyable, Sendable {
 
     mutating func end() -> Effect {
         self.inProgress = nil
-        return self.drain(after: .none)
+        return self.addingDrain(to: .none)
     }
 
     /// Removes a task that no longer waits, or returns false when the task is not in the queue.
@@ -195,7 +195,7 @@ struct MailboxQueue: ~Copyable, Sendable {
 
     /// Returns an effect that also drains the queue, or the effect unchanged when no message can start or a
     /// drain is already scheduled.
-    private mutating func drain(after effect: consuming Effect) -> Effect {
+    private mutating func addingDrain(to effect: consuming Effect) -> Effect {
         if self.isDraining || self.inProgress != nil || self.entries.isEmpty { return effect }
         self.isDraining = true
         switch consume effect {

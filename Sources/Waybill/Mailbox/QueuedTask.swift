@@ -107,7 +107,7 @@ actor QueuedTask: SerialExecutor {
 
     /// Starts a task that is isolated to a `QueuedTask` from the beginning, so that its first job waits in
     /// the queue.
-    static let startTask: @Sendable (QueuedTask, @escaping Body) -> HandlerTask = {
+    static let makeWaitingTask: @Sendable (QueuedTask, @escaping Body) -> HandlerTask = {
         let start: @Sendable (isolated QueuedTask, @escaping Body) -> HandlerTask = { queued, body in
             Task { await body(queued) }
         }
@@ -156,7 +156,7 @@ extension QueuedTask {
     ///
     /// The wait ends early when the caller is cancelled or the handler is unregistered.
     nonisolated(nonsending) func run() async -> Outcome {
-        if let outcome = self.handleInPlace() { return outcome }
+        if let outcome = self.outcomeWithoutWaiting() { return outcome }
         // `handleInTurn` is isolated to this actor, which is its own executor. The runtime therefore suspends
         // the task and passes its job to `enqueue(_:)`, which puts the message into the mailbox's queue.
         self.state.withLock { $0.entersQueue = true }
@@ -165,11 +165,11 @@ extension QueuedTask {
     }
 
     /// Handles or rejects the message, or returns nil when the message must wait.
-    private nonisolated func handleInPlace() -> Outcome? {
+    private nonisolated func outcomeWithoutWaiting() -> Outcome? {
         let mailbox = self.handler.mailbox
         // The queue may have become empty since `place`, which middlewares do not call.
         guard mailbox.isClear else {
-            return mailbox.rejection(of: self.message.id, to: self.url, inside: DeliveryContext.waiting)
+            return mailbox.waitError(of: self.message.id, to: self.url, inside: DeliveryContext.waiting)
                 .map { .failed($0) }
         }
         if let error = self.handler.rejection(of: self.message) { return .failed(error) }

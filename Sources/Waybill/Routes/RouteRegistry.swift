@@ -89,7 +89,7 @@ final class RouteRegistry: Sendable {
 
     /// Returns the target of a URL according to the current routes and connectors, on any thread.
     func resolve(_ url: String, _ passed: PassedValues?, on loop: ObjectIdentifier?) -> ResolvedRoute {
-        self.routes.read { $0.table.resolve(url, passed, on: loop, connections: $0.connections) }
+        self.routes.read { $0.table.findTarget(of: url, passed, on: loop, connections: $0.connections) }
     }
 
     /// Returns whether and how a URL can be reached, on any thread.

@@ -18,7 +18,7 @@ extension BusCore {
         do throws(RoutingError) {
             if var publication = try self.beginPublishing(request, isExternal: isExternal) {
                 let isDelivered = self.deliverToSubscribers(&publication)
-                if !isDelivered || publication.isAwaited { return await self.resume(publication) }
+                if !isDelivered || publication.isAwaited { return await self.finish(publication) }
                 acceptedCount = publication.acceptedCount
             }
         } catch {
@@ -56,20 +56,14 @@ extension BusCore {
         return Publication(request: request, isExternal: isExternal, matched: matched, chain: chain)
     }
 
-    /// Continues a publication that could not be finished without suspending.
-    nonisolated(nonsending) func resume(_ publication: consuming Publication) async -> Int {
-        var publication = publication
+    /// Delivers to the rest of the subscribers, waits for those that have suspended, and returns the number
+    /// of subscribers that accepted the message.
+    @inline(never)
+    nonisolated(nonsending) func finish(_ publication: consuming Publication) async -> Int {
         while !publication.isDelivered {
             await EventLoop.yieldIfDue()
             if self.deliverToSubscribers(&publication) { break }
         }
-        return await self.finish(publication)
-    }
-
-    /// Waits for the subscribers that have not finished, and returns the number of subscribers that accepted
-    /// the message.
-    @inline(never)
-    nonisolated(nonsending) func finish(_ publication: consuming Publication) async -> Int {
         for exchange in publication.exchanges where await exchange.listen(noListener).isReply {
             publication.acceptedCount += 1
         }
@@ -146,7 +140,11 @@ extension BusCore {
                 if outcome.isReply { publication.acceptedCount += 1 }
             } else {
                 let exchange = Exchange(for: message, ticket: ticket, at: handler, to: .publisher, core: self)
-                exchange.startOrEnqueueTask(of: message, at: handler, place: place)
+                let work = TaskWork(code: .handler(handler), message: message, endsTurn: true)
+                switch place {
+                case .now: exchange.startTask(for: work)
+                case .queue(let takesSlot): exchange.enqueueTask(for: work, at: handler, takesSlot: takesSlot)
+                }
                 publication.exchanges.append(exchange)
             }
         }

@@ -260,7 +260,7 @@ extension ClusterCore {
         guard isAboutRequest || self.budget.hasRoom(forRequests: count, size: size, of: senders) else {
             return self.refuse(frame, of: senders, message.reply)
         }
-        // Each request of a batch is charged its own size. The batch may be nearly as large as one of them.
+        // The record of a request gives the budget back when it is released. Each request of a batch has its own.
         let makeRecord: @Sendable (Int) -> RunningRequest = { [budget, tally] bytes in
             let charge = RequestBudget.Charge(bytes: bytes, of: senders, to: budget)
             return RunningRequest(charge, tally: tally, subject: endpoint)
@@ -314,6 +314,8 @@ extension ClusterCore {
         limits.requestsPerSecond = .max
         let (peer, subject, hasNodeID) =
             switch key {
+            // All answers to a node have one subject, so that the transport can join them. Their JSON-RPC IDs
+            // name the requests.
             case .node(let id): (self.name(of: id), self.subjects.inbox(id, 0), true)
             case .client(let reply): (reply.text, reply.text, false)
             }

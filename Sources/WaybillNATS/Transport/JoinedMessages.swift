@@ -40,7 +40,7 @@ struct OutgoingMessage: Sendable {
     /// Appends a later message if the two messages can be joined, and returns whether it was appended.
     ///
     /// The joined message has at most `limit` bytes. `spares` provides memory for a long message.
-    mutating func take(
+    mutating func join(
         _ message: [UInt8],
         in envelope: MessageEnvelope,
         to subject: String,

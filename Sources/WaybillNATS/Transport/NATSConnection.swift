@@ -159,7 +159,7 @@ final class NATSConnection: ClusterTransport {
             room: self.room(for: purpose, size: size)
         ) { last in
             guard let envelope else { return false }
-            return last.message?.take(payload, in: envelope, to: subject, reply: reply, limit: limit, spares)
+            return last.message?.join(payload, in: envelope, to: subject, reply: reply, limit: limit, spares)
                 ?? false
         }
     }

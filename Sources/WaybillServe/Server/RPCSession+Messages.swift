@@ -127,7 +127,7 @@ extension RPCSession {
             } catch {
                 return session.fail(number, with: session.failure(error))
             }
-            session.respond(to: number) { session in
+            session.replyLater(to: number) { session in
                 guard attachment.wantsProgress else {
                     return try session.encoded(await session.bus.reply(of: rest, onReply: nil).content)
                 }
@@ -217,7 +217,7 @@ extension RPCSession {
     /// Runs `body` for a request and answers with the result.
     ///
     /// `body` runs in place until it suspends.
-    func respond(
+    func replyLater(
         to number: ServedRequests.Number,
         _ body: @escaping (isolated RPCSession) async throws -> JSONText
     ) {

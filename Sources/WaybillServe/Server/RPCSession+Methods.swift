@@ -59,8 +59,8 @@ extension RPCSession {
         case .answer: self.reply(to: number, with: JSONText(self.takeAnswer(parameters)))
         case .cancelRequest: self.reply(to: number, with: JSONText(self.cancelRequest(parameters)))
         case .routes: self.reply(to: number, with: self.describeRoutes())
-        case .document: self.respond(to: number) { await $0.document.jsonLine }
-        case .fingerprint: self.respond(to: number) { JSONText(await $0.document.fingerprint) }
+        case .document: self.replyLater(to: number) { await $0.document.jsonLine }
+        case .fingerprint: self.replyLater(to: number) { JSONText(await $0.document.fingerprint) }
         case .explain: self.reply(to: number, with: self.explain(try parameters.text("url")))
         case nil:
             throw RPCFailure(
@@ -135,7 +135,7 @@ extension RPCSession {
         self.connection?.bucket.charge(publications.count - 1)
         let deadline = publications.timeLeft.map { publications.arrival + $0 }
         try self.inTurn(number, deadline: deadline) { session, work in
-            session.respond(to: number) { session in
+            session.replyLater(to: number) { session in
                 // The messages are decoded here and not before, because a message that waits uses less memory
                 // as text.
                 var (rest, requests) = (publications, [ExternalRequest]())

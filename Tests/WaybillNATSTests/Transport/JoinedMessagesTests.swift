@@ -52,7 +52,7 @@ struct JoinedMessagesTests {
         return messages.reduce(into: []) { result, next in
             let (payload, reply) = (Array(next.text.utf8), ReplySubject.numbered("r.", next.reply))
             if let last = result.indices.last, let envelope = next.envelope,
-                result[last].take(payload, in: envelope, to: next.subject, reply: reply, limit: limit, spares)
+                result[last].join(payload, in: envelope, to: next.subject, reply: reply, limit: limit, spares)
             {
                 return
             }

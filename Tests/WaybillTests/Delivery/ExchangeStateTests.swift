@@ -24,17 +24,17 @@ struct ExchangeStateTests {
         let handler = parts.handler()
         var state = parts.state(at: handler)
         let task = HandlerTask {}
-        let isOver = [state.suspend { $0.isAttached = true }, state.suspend { $0.task = task }]
+        let isRecorded = [state.record { $0.isAttached = true }, state.record { $0.task = task }]
         guard let ending = state.end() else {
             Issue.record("the exchange has ended before")
             return
         }
         let (ended, waiting) = (ending.handler, ending.suspension)
-        #expect(isOver == [false, false] && ended === handler)
+        #expect(isRecorded == [true, true] && ended === handler)
         #expect(waiting?.isAttached == true && waiting?.task == task)
         let isEndedAgain = state.end() != nil
-        let late = [state.suspend { $0.isAttached = true }, state.suspend { $0.task = task }]
-        #expect(!isEndedAgain && late == [true, true] && state.isOver)
+        let late = [state.record { $0.isAttached = true }, state.record { $0.task = task }]
+        #expect(!isEndedAgain && late == [false, false] && state.isOver)
     }
 
     @Test
@@ -68,7 +68,7 @@ struct ExchangeStateTests {
         var state = try StateParts().state()
         _ = state.end()
         let early = state.takeOutcome()
-        let reader = state.close(with: .replied(7))
+        let reader = state.takeReader(orKeep: .replied(7))
         #expect(early == nil && reader == nil && !state.isRead)
         let outcome = try state.takeOutcome()?.value(as: Int.self, url: "app://state")
         let second = state.takeOutcome()
@@ -81,7 +81,7 @@ struct ExchangeStateTests {
         let waiting = Exchange.Reader(on: nil)
         let event = state.takeEvent(orAdd: waiting)
         _ = state.end()
-        let reader = state.close(with: .replied(7))
+        let reader = state.takeReader(orKeep: .replied(7))
         #expect(event == nil && reader === waiting && state.isRead)
     }
 
@@ -169,7 +169,7 @@ private struct ExchangeRun: ~Copyable {
     private mutating func close() -> (String, String, String) {
         guard self.isOver, !self.isClosed else { return ("none", "", "") }
         self.isClosed = true
-        let actual = self.state.close(with: .replied(7))
+        let actual = self.state.takeReader(orKeep: .replied(7))
         let expected = self.reader.take()
         if expected == nil { self.outcome = 7 }
         return ("close", "\(actual === expected)", "true")
@@ -243,8 +243,8 @@ private struct ExchangeRun: ~Copyable {
     }
 
     private mutating func attach() -> (String, String, String) {
-        let actual = self.state.suspend { $0.isAttached = true }
+        let actual = self.state.record { $0.isAttached = true }
         if !self.isOver { self.isAttached = true }
-        return ("attach", "\(actual)", "\(self.isOver)")
+        return ("attach", "\(actual)", "\(!self.isOver)")
     }
 }

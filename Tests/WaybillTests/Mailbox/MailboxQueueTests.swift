@@ -29,9 +29,9 @@ struct MailboxQueueTests {
         let parts = try StateParts()
         var queue = MailboxQueue(limit: 1, whenFull: .fail, isSerial: true)
         defer { queue.settleAll() }
-        let isStarted = queue.start(CorrelationID(rawValue: 1))
+        let isStarted = queue.beginTurn(of: CorrelationID(rawValue: 1))
         let effects = [queue.send(2, parts), queue.send(3, parts)]
-        let isNextStarted = queue.start(CorrelationID(rawValue: 4))
+        let isNextStarted = queue.beginTurn(of: CorrelationID(rawValue: 4))
         #expect(isStarted && !isNextStarted)
         #expect(effects == ["none", "rejected"])
         let early = queue.nextID()
@@ -120,7 +120,7 @@ private struct QueueRun: ~Copyable {
         case .waitWithSlot: return self.wait(takesSlot: true)
         case .start:
             let (id, _) = self.next()
-            let isStarted = self.queue.start(CorrelationID(rawValue: UInt64(id)))
+            let isStarted = self.queue.beginTurn(of: CorrelationID(rawValue: UInt64(id)))
             return ("\(isStarted)", "\(self.model.start(id))")
         case .next:
             // The loop asks for messages after it was told to drain, until none can start.

@@ -8,7 +8,7 @@ import WaybillTestSupport
 /// convention.
 ///
 /// If one of these tests fails after a change of toolchain, the cast of `IsolatedBody` or of
-/// `QueuedTask.startTask(_:)` no longer holds.
+/// `QueuedTask.makeWaitingTask(_:)` no longer holds.
 @Suite(.timeLimit(.minutes(1)))
 struct HandlerCodeTests {
     private struct Wide: Sendable, Equatable {
@@ -78,7 +78,7 @@ struct HandlerCodeTests {
         let queued = parts.task(7, parts.handler(), takesSlot: false)
         let journal = Journal<Int>()
         let task = Self.$number.withValue(3) {
-            QueuedTask.startTask(queued) { queued in
+            QueuedTask.makeWaitingTask(queued) { queued in
                 journal.add(Int(queued.message.id.rawValue))
                 journal.add(HandlerCodeTests.number)
             }
