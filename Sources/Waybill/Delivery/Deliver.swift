@@ -13,7 +13,7 @@ enum Delivery: Sendable {
     case callersTask(QueuedTask)
     /// Middlewares intercept the message in the caller's task.
     case intercepted(Interception)
-    /// The caller must suspend before the delivery. The message has not been counted as sent.
+    /// The delivery begins when the caller awaits the result. The message has not been counted as sent.
     indirect case postponed(Request, by: PeerAccess?)
 }
 
@@ -41,7 +41,7 @@ extension BusCore {
     /// Takes an awaited message through the six steps (admit, resolve, intercept, place, invoke, settle), as
     /// far as possible without suspending.
     ///
-    /// `call` calls a handler that cannot suspend, as in ``Handler/invoke(_:_:)``.
+    /// `call` calls the handler in place. A message that waits uses ``Handler/callBoxed(_:)``.
     @inline(never)  // A call borrows the parameters. Inlined code would retain and release them.
     func performSteps(
         of request: borrowing Request,

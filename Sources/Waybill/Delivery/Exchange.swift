@@ -5,8 +5,8 @@ internal import WaybillRouting
 /// The dialogue of one caller and one handler that runs in its own task: progress replies, their answers, and
 /// one outcome.
 ///
-/// The outcome is decided by the first of these events: the handler ends, the deadline passes, the caller is
-/// cancelled, or the handler is unregistered. Later events have no effect. ``State`` decides the actions, and
+/// The first of these events decides the outcome: the handler ends, the deadline passes, the caller is
+/// cancelled, the handler is unregistered, the mailbox rejects it. ``State`` decides the actions, and
 /// this class performs the actions outside of the lock.
 ///
 /// The handler's messages inherit their context from the exchange, so a context needs no other allocation.

@@ -169,7 +169,7 @@ extension MessageBus {
 }
 
 // The functions behind the methods above. The compiler inlines the methods into the program, which knows the
-// type of the value.
+// type of the value. If a closure has stored the value, the methods need nothing else of the `Delivery`.
 extension MessageBus {
     @usableFromInline
     func deliver(_ url: String, _ call: (Handler, Message) throws -> (any Sendable)?) -> Delivery {
@@ -256,8 +256,8 @@ extension MessageBus {
 extension BusCore {
     /// Delivers a request as far as possible without suspending.
     ///
-    /// The caller must suspend first when it is not on a loop of the bus, or when the loop has used up its
-    /// budget of deliveries, which it renews at each poll.
+    /// The delivery is postponed when the caller is not on a loop of the bus, or when the loop has used up
+    /// its budget of deliveries, which it renews at each poll.
     ///
     /// `access` is nil for code of this process. The caller has already checked the access of a peer, and a
     /// postponed delivery keeps `access`, because it checks again after the caller has suspended.

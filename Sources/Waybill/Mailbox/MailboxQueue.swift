@@ -46,7 +46,7 @@ struct MailboxQueue: ~Copyable, Sendable {
         case sent(Envelope)
         /// A message that a caller awaits, with the task's `takesSlot`.
         ///
-        /// Another core has often just written the task's memory, and reading this memory would stall the loop
+        /// Another core has often just written the task's memory, and reading it would stall the loop
         /// while it holds the lock.
         case awaited(QueuedTask, takesSlot: Bool)
     }

@@ -167,7 +167,7 @@ extension QueuedTask {
     /// Handles or rejects the message, or returns nil when the message must wait.
     private nonisolated func outcomeWithoutWaiting() -> Outcome? {
         let mailbox = self.handler.mailbox
-        // The queue may have become empty since `place`, which middlewares do not call.
+        // On the handler's loop, the queue may be empty since `place`, which middlewares do not call.
         guard mailbox.isClear else {
             return mailbox.waitError(of: self.message.id, to: self.url, inside: DeliveryContext.waiting)
                 .map { .failed($0) }
