@@ -51,7 +51,9 @@ final class NavigationLife: Sendable {
     func close() async throws(RoutingError) {
         // If the destination is not shown yet, the step that shows it is still in progress.
         if !self.isThere, !self.isOver { try await self.waitForStep() }
-        if self.isOver { throw .refused("the destination has been removed before, so its result is not sent") }
+        if self.isOver {
+            throw .refused("the destination has been removed before, so its result is not sent")
+        }
         guard let close = self.state.withLock({ $0.close }) else {
             throw RoutingError(
                 .noHandler,
