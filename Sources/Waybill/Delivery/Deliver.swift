@@ -138,12 +138,7 @@ extension BusCore {
             return .callersTask(QueuedTask(message, for: handler, ticket: ticket, takesSlot: takesSlot))
         }
         let exchange = Exchange(for: message, ticket: ticket, at: handler, to: .caller, core: self)
-        let message = message.sendingProgress(to: exchange)
-        let work = TaskWork(code: .handler(handler), message: message, endsTurn: true)
-        switch place {
-        case .now: exchange.startTask(for: work)
-        case .queue(let takesSlot): exchange.enqueueTask(for: work, at: handler, takesSlot: takesSlot)
-        }
+        exchange.startOrEnqueueTask(of: message.sendingProgress(to: exchange), at: handler, place: place)
         return .ownTask(exchange)
     }
 }

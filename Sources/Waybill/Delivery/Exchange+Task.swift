@@ -88,8 +88,17 @@ extension Exchange {
         return true
     }
 
+    /// Starts the task of a message now, or enqueues the message with its task.
+    func startOrEnqueueTask(of message: Message, at handler: Handler, place: Mailbox.Place) {
+        let work = TaskWork(code: .handler(handler), message: message, endsTurn: true)
+        switch place {
+        case .now: self.startTask(for: work)
+        case .queue(let takesSlot): self.enqueueTask(for: work, at: handler, takesSlot: takesSlot)
+        }
+    }
+
     /// Enqueues the message with its task, which inherits the task-local values of the caller.
-    func enqueueTask(for work: TaskWork, at handler: Handler, takesSlot: Bool) {
+    private func enqueueTask(for work: TaskWork, at handler: Handler, takesSlot: Bool) {
         let mailbox = handler.mailbox
         if let error = mailbox.waitError(of: self.id, to: self.url, inside: self.caller) {
             return self.finish(.failed(error))

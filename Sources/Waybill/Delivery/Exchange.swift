@@ -6,8 +6,8 @@ internal import WaybillRouting
 /// one outcome.
 ///
 /// The first of these events decides the outcome: the handler ends, the deadline passes, the caller is
-/// cancelled, the handler is unregistered, the mailbox rejects it. ``State`` decides the actions, and
-/// this class performs the actions outside of the lock.
+/// cancelled, the handler is unregistered, or the mailbox rejects the message. ``State`` decides the actions,
+/// and this class performs the actions outside of the lock.
 ///
 /// The handler's messages inherit their context from the exchange, so a context needs no other allocation.
 @usableFromInline

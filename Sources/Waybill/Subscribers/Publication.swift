@@ -56,8 +56,8 @@ extension BusCore {
         return Publication(request: request, isExternal: isExternal, matched: matched, chain: chain)
     }
 
-    /// Delivers to the rest of the subscribers, waits for those that have suspended, and returns the number
-    /// of subscribers that accepted the message.
+    /// Delivers to the remaining subscribers, waits until all subscribers have finished, and returns the
+    /// number of subscribers that accepted the message.
     @inline(never)
     nonisolated(nonsending) func finish(_ publication: consuming Publication) async -> Int {
         while !publication.isDelivered {
@@ -140,11 +140,7 @@ extension BusCore {
                 if outcome.isReply { publication.acceptedCount += 1 }
             } else {
                 let exchange = Exchange(for: message, ticket: ticket, at: handler, to: .publisher, core: self)
-                let work = TaskWork(code: .handler(handler), message: message, endsTurn: true)
-                switch place {
-                case .now: exchange.startTask(for: work)
-                case .queue(let takesSlot): exchange.enqueueTask(for: work, at: handler, takesSlot: takesSlot)
-                }
+                exchange.startOrEnqueueTask(of: message, at: handler, place: place)
                 publication.exchanges.append(exchange)
             }
         }
