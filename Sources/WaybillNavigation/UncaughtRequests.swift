@@ -15,32 +15,31 @@ struct UncaughtRequests: Connector {
 }
 
 extension Navigator {
-    /// Connects a scheme to the global handler, or throws `conflict` if another party has connected it.
+    /// Connects schemes to the global handler, or throws `conflict` if another party has connected one.
+    ///
+    /// After an error, no further scheme is connected.
     nonisolated func connectUncaught(_ schemes: [String]) throws(RoutingError) {
-        var registrations: [Registration] = []
+        let own = self.rules.withLock { $0.uncaughtSchemes }
+        var added: [String: Registration] = [:]
         do throws(RoutingError) {
-            for scheme in schemes { registrations += [try self.connectUncaught(scheme)].compactMap(\.self) }
+            for scheme in schemes {
+                let folded = self.bus.configuration.conventions.folded(scheme: scheme)
+                let isOwn = own.contains(folded) || added[folded] != nil
+                guard isOwn || !self.bus.connectedSchemes.contains(folded) else {
+                    throw RoutingError(
+                        .conflict,
+                        url: "\(scheme):",
+                        message: "the scheme `\(folded)` already has a connector, which receives all URLs "
+                            + "that no pattern matches: disconnect it first"
+                    )
+                }
+                let registration = try self.bus.connect(scheme, to: UncaughtRequests(navigator: self))
+                if !own.contains(folded) { added[folded] = registration }
+            }
         } catch {
-            for registration in registrations { registration.cancel() }
+            for registration in added.values { registration.cancel() }
             throw error
         }
-        let folded = schemes.map { self.bus.configuration.conventions.folded(scheme: $0) }
-        self.rules.withLock { $0.uncaughtSchemes.formUnion(folded) }
-    }
-
-    /// Connects a scheme; returns nil if the navigator has connected it before.
-    private nonisolated func connectUncaught(_ scheme: String) throws(RoutingError) -> Registration? {
-        let folded = self.bus.configuration.conventions.folded(scheme: scheme)
-        let isOwn = self.rules.withLock { $0.uncaughtSchemes.contains(folded) }
-        guard isOwn || !self.bus.connectedSchemes.contains(folded) else {
-            throw RoutingError(
-                .conflict,
-                url: "\(scheme):",
-                message: "the scheme `\(folded)` already has a connector, which receives all URLs that no "
-                    + "pattern matches: disconnect it first"
-            )
-        }
-        let registration = try self.bus.connect(scheme, to: UncaughtRequests(navigator: self))
-        return isOwn ? nil : registration
+        self.rules.withLock { $0.uncaughtSchemes.formUnion(added.keys) }
     }
 }

@@ -361,7 +361,7 @@ struct NavigatorTests {
         }
         #expect(error?.code == .conflict)
         #expect(self.bus.connectedSchemes == ["mail"])
-        try self.screens.navigator.setGlobalHandler(uncaughtOf: ["shop"]) { _ in .proceed }
+        try self.screens.navigator.setGlobalHandler(uncaughtOf: ["shop", "SHOP"]) { _ in .proceed }
         #expect(self.bus.connectedSchemes == ["mail", "shop"])
     }
 
