@@ -124,7 +124,7 @@ public final class Performance<Destination: Sendable>: Sendable {
         }
         let destination: Destination
         do {
-            destination = try await running.asCurrent(isolation: #isolation) {
+            destination = try await RunningPerformance.$current.bind(running, isolation: #isolation) {
                 let destination = try await self.make(given)
                 let event = self.event(.willPerform, destination)
                 self.observe(event)
@@ -320,7 +320,8 @@ struct WeakReference<Value: Sendable> {
 
 /// A performance that makes and shows its destination, with the performances in which it is nested.
 private final class RunningPerformance: Sendable {
-    @TaskLocal private static var current: RunningPerformance?
+    /// The innermost performance in which the code of the current task is nested.
+    @TaskLocal static var current: RunningPerformance?
 
     private let outer: RunningPerformance?
     private let isRunning = Atomic(true)
@@ -340,15 +341,4 @@ private final class RunningPerformance: Sendable {
     }
 
     func end() { self.isRunning.store(false, ordering: .relaxed) }
-
-    /// Runs a closure whose performances are nested in this performance, with the isolation of the caller.
-    ///
-    /// A `nonisolated(nonsending)` caller must pass its isolation, because a default argument would be nil
-    /// there.
-    func asCurrent<Result>(
-        isolation: isolated (any Actor)?,
-        _ body: () async throws -> Result
-    ) async rethrows -> Result {
-        try await Self.$current.bind(self, isolation: isolation, body)
-    }
 }
