@@ -27,7 +27,9 @@ final class EventStore: Sendable {
         /// Returns nil when the bytes have been dropped, or when too many bytes are being written to slow
         /// clients.
         func lend(to client: String?) -> Loan? {
-            self.store.lend(self.number, to: client).map { Loan($0, of: self.number, to: client, self.store) }
+            let client = self.store.limitsClients ? client : nil
+            return self.store.lend(self.number, to: client)
+                .map { Loan($0, of: self.number, to: client, self.store) }
         }
     }
 
@@ -89,7 +91,7 @@ final class EventStore: Sendable {
 
     /// Creates a store whose limit applies to the stored bytes, and separately to the bytes being written.
     ///
-    /// If `limitsClients` is true, half of the limit applies to the bytes being written to one client address.
+    /// If `limitsClients` is true, one client address may use half of the limit for the bytes being written.
     init(limit: Int, limitsClients: Bool = true) {
         self.limit = limit
         self.limitsClients = limitsClients
@@ -133,8 +135,7 @@ final class EventStore: Sendable {
     private func remove(_ number: Int) { self.state.withLock { $0.drop(number) } }
 
     private func lend(_ number: Int, to client: String?) -> ByteBuffer? {
-        let client = self.limitsClients ? client : nil
-        return self.state.withLock { state in
+        self.state.withLock { state in
             let loan = state.loans[number]
             guard let bytes = loan?.bytes ?? state.parts[number] else { return nil }
             let size = Self.size(of: bytes)
@@ -150,7 +151,6 @@ final class EventStore: Sendable {
     }
 
     private func endLoan(of number: Int, to client: String?) {
-        let client = self.limitsClients ? client : nil
         self.state.withLock { state in
             guard let loan = state.loans[number] else { return }
             let size = Self.size(of: loan.bytes)

@@ -6,8 +6,8 @@ internal import WaybillEventLoop
 /// The content of a response until the server begins to write the body, for a limited time.
 ///
 /// Hummingbird writes the head of a response before it calls the closure that writes the body. A client that
-/// reads nothing can block the head for any time. After the limit, this object therefore releases the content,
-/// which then no longer counts against the limits of the gateway.
+/// reads nothing can block the head for any time. After the limit, this object therefore releases the
+/// content, which then no longer counts against the limits of the gateway.
 final class UnsentContent<Content: Sendable>: Sendable {
     private let content: Locked<Content?>
     private let timer = Locked<Scheduled<Void>?>(nil)

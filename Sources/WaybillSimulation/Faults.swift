@@ -1,7 +1,7 @@
 /// The faults that a simulation injects, each with its probability.
 ///
-/// Faults meet only messages whose caller awaits the reply. A message that a module sends to another module of
-/// its process is neither lost nor reordered, as the bus guarantees.
+/// Faults meet only messages whose caller awaits the reply. A message that a module sends to another module
+/// of its process is neither lost nor reordered, as the bus guarantees.
 public struct Faults: Sendable {
     /// The delay of messages and replies.
     public struct Delay: Sendable {
