@@ -135,7 +135,7 @@ struct BorrowedShard: Sendable {
 
     func count(_ kind: Outcome.Kind) { self.with { $0.counters.ended.count(kind) { $0.increment() } } }
 
-    /// Counts one delivery, and returns whether the caller may continue without suspending.
+    /// Counts one delivery, and returns whether the caller is on the loop and may continue without suspending.
     func consumeDeliveryBudgetIfOnLoop() -> Bool { self.with { $0.heldLoop.consumeDeliveryBudgetIfOnLoop() } }
 
     /// Replaces the message whose handler is being called in place, and returns the previous message.

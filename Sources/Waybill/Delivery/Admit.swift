@@ -57,7 +57,11 @@ extension Request {
     /// `core` is nil for a receiver that does not reply, such as a subscriber or the handler for unmatched
     /// URLs. The value of a reply would go to the return URL, so this message has no return URL.
     @inline(__always)
-    func message(id: CorrelationID, parameters: consuming Parameters, on core: BusCore? = nil) -> Message {
+    func message(
+        id: CorrelationID,
+        parameters: consuming Parameters,
+        returningBy core: BusCore? = nil
+    ) -> Message {
         if let passed { parameters.pass(passed) }
         var extras = self.extras
         if let core, parameters.hasFragment {

@@ -97,11 +97,11 @@ extension BusCore {
         on shard: BorrowedShard?,
         _ call: (Handler, Message) throws -> (any Sendable)?
     ) -> Delivery {
-        let message = request.message(id: ticket.id, parameters: parameters, on: self)
+        let message = request.message(id: ticket.id, parameters: parameters, returningBy: self)
 
         // The handler may have been unregistered after the step "resolve" found it.
         if handler.isGone {
-            let error = handler.reason(request.url).at(handler)
+            let error = handler.retirementError(request.url).at(handler)
             return .ended(self.fail(ticket, of: message, with: error, at: handler, on: shard))
         }
 
@@ -159,7 +159,7 @@ extension BusCore {
     ) async -> DeliveryResult {
         switch delivery {
         case .ended(let result):
-            if !result.outcome.isReply { await self.yieldThread() }
+            if !result.outcome.isReply { await self.yieldUnlessOnLoop() }
             return result
         case .ownTask(let exchange):
             let outcome = await exchange.listen(listener)
@@ -224,7 +224,7 @@ extension BusCore {
     ///
     /// A task of the global pool that repeats a rejected call would otherwise never release its thread. On a
     /// loop, the budget of deliveries makes the task yield as well, at a lower cost.
-    nonisolated(nonsending) func yieldThread() async {
+    nonisolated(nonsending) func yieldUnlessOnLoop() async {
         if self.currentShard == nil { await Task.yield() }
     }
 }

@@ -21,7 +21,7 @@ struct DeliveryContext: Sendable {
     var id: CorrelationID? { self.source.message }
 
     /// The context of the handler that waits for the message, or nil when no handler does.
-    var outer: DeliveryContext? { self.source.caller }
+    var outer: DeliveryContext? { self.source.outer }
 
     /// The context that the calling task has inherited.
     @TaskLocal private static var task = Inherited(context: nil)
@@ -68,7 +68,7 @@ struct DeliveryContext: Sendable {
     /// waits for.
     static var waiting: DeliveryContext? {
         guard let context = self.current else { return nil }
-        return context.source.task == CurrentTask.id || CurrentTask.isChild ? context : nil
+        return context.source.taskNumber == CurrentTask.id || CurrentTask.isChild ? context : nil
     }
 
     /// Returns a copy of the context for the calling task, in which the waiting handler's caller answers a
@@ -126,10 +126,10 @@ protocol ContextSource: AnyObject, Sendable {
     /// The exchange of the handler that runs the code, or else of the nearest handler that waits for the
     /// code; nil when there is no such handler.
     var counted: Exchange? { get }
-    var caller: DeliveryContext? { get }
+    var outer: DeliveryContext? { get }
     /// The number of the task that runs the code, from ``CurrentTask``; a number of no task when no code
     /// runs.
-    var task: UInt { get }
+    var taskNumber: UInt { get }
     func endRunning()
 }
 
@@ -144,7 +144,7 @@ final class ContextRecord: ContextSource {
     let expiry: Deadline
     let message: CorrelationID?
     let counted: Exchange?
-    let caller: DeliveryContext?
+    let outer: DeliveryContext?
     private let runner = Atomic<UInt>(CurrentTask.id)
 
     init(
@@ -158,10 +158,10 @@ final class ContextRecord: ContextSource {
         self.expiry = expiry
         self.message = id
         self.counted = exchange
-        self.caller = outer
+        self.outer = outer
     }
 
-    var task: UInt { self.runner.load(ordering: .relaxed) }
+    var taskNumber: UInt { self.runner.load(ordering: .relaxed) }
 
     func endRunning() { self.runner.store(CurrentTask.none, ordering: .relaxed) }
 
@@ -197,8 +197,6 @@ extension MessageBus {
         }
     }
 
-    /// A second handle of this bus, for objects that the bus retains.
-    ///
-    /// The second handle does not keep the bus open.
+    /// A second handle for objects that the bus retains; this handle does not keep the bus open.
     package var unowned: MessageBus { MessageBus(sharing: self.core) }
 }

@@ -81,7 +81,7 @@ extension Exchange {
             // An intercepted message has no task yet, so end its turn here. Any other task has already
             // started, and ends the turn itself.
             if work.endsTurn, work.interception != nil { handler.mailbox.endTurn() }
-            self.finish(.failed(handler.reason(self.url)))
+            self.finish(.failed(handler.retirementError(self.url)))
             return false
         }
         self.watchDeadline()
@@ -100,11 +100,13 @@ extension Exchange {
     /// Enqueues the message with its task, which inherits the task-local values of the caller.
     private func enqueueTask(for work: TaskWork, at handler: Handler, takesSlot: Bool) {
         let mailbox = handler.mailbox
-        if let error = mailbox.waitError(of: self.id, to: self.url, inside: self.caller) {
+        if let error = mailbox.waitError(of: self.id, to: self.url, inside: self.outer) {
             return self.finish(.failed(error))
         }
         let queued = QueuedTask(work.message, for: handler, exchange: self, takesSlot: takesSlot)
-        guard self.attach(to: handler, queued) else { return self.finish(.failed(handler.reason(self.url))) }
+        guard self.attach(to: handler, queued) else {
+            return self.finish(.failed(handler.retirementError(self.url)))
+        }
         // Create the task before the message is enqueued. Otherwise the next message would overtake this
         // message.
         self.bind(task: self.makeTask(for: work, in: queued))

@@ -22,7 +22,7 @@ final class Exchange: Sendable {
     let returnPath: ReturnPath?
     let core: BusCore
     /// The context of the handler that waits for the reply, or nil when no handler does.
-    let caller: DeliveryContext?
+    let outer: DeliveryContext?
     /// Whether the exchange settles a message, unlike the exchange of a single delivery attempt.
     let isCounted: Bool
     private let runner = Atomic<UInt>(0)
@@ -46,13 +46,13 @@ final class Exchange: Sendable {
         self.isCounted = ticket != nil
         // A message without hops was not sent by a handler, so no handler waits for it. A message of a
         // middleware's attempt has no ticket.
-        self.caller = message.hops > 0 || !self.isCounted ? DeliveryContext.waiting : nil
+        self.outer = message.hops > 0 || !self.isCounted ? DeliveryContext.waiting : nil
         self.state = Locked(State(of: message, ticket: ticket, handler: handler))
     }
 
     /// The number of the task that runs the handler, from ``CurrentTask``; 0 before the handler begins, and a
     /// number of no task after the handler has ended.
-    var task: UInt { self.runner.load(ordering: .relaxed) }
+    var taskNumber: UInt { self.runner.load(ordering: .relaxed) }
 
     /// Records that the calling task is about to run the handler, and returns the handler's context.
     func beginRunning() -> DeliveryContext {

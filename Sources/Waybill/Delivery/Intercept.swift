@@ -33,7 +33,7 @@ extension BusCore {
             return .ended(self.fail(ticket, of: request, with: error, on: shard))
         }
         let request = chain.isObserved ? request.noting(.request, on: self) : request
-        var message = request.message(id: ticket.id, parameters: parameters, on: self)
+        var message = request.message(id: ticket.id, parameters: parameters, returningBy: self)
         message.keepHeaders()
         let endsQuickly = target.handler.map { $0.isSynchronous && !$0.mailbox.isSerial } ?? true
         guard endsQuickly, !message.hasDeadline else {

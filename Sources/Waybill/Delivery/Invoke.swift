@@ -109,7 +109,7 @@ extension Handler {
     func reason(for error: any Error, of message: Message) -> RoutingError? {
         let url = message.parameters.url
         if message.expiry.hasPassed(by: self.core.time) { return .deadlineExceeded(url: url) }
-        return error is CancellationError && Task.isCancelled && self.isGone ? self.reason(url) : nil
+        return error is CancellationError && Task.isCancelled && self.isGone ? self.retirementError(url) : nil
     }
 }
 

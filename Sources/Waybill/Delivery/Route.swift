@@ -215,12 +215,12 @@ extension MessageBus {
         as type: Value.Type,
         url: String
     ) async throws(RoutingError) -> Value {
-        try self.value(of: await self.core.result(of: delivery), as: type, url: url)
+        try self.unboxedValue(of: await self.core.result(of: delivery), as: type, url: url)
     }
 
     /// Returns the value of a message that has its outcome, or the whole reply when the caller asks for a
     /// `Reply`.
-    func value<Value: Sendable>(
+    func unboxedValue<Value: Sendable>(
         of result: DeliveryResult,
         as type: Value.Type,
         url: String

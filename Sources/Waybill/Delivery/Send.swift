@@ -71,7 +71,7 @@ extension BusCore {
         let chain = self.registry.chain
         let envelope = self.envelope(request, ticket: ticket, to: target, parameters: parameters, by: chain)
         if let error = handler.mailbox.post(envelope, for: .caller, hasSlot: waitsForSlot) {
-            await self.yieldThread()
+            await self.yieldUnlessOnLoop()
             throw error
         }
     }
@@ -94,7 +94,7 @@ extension BusCore {
         parameters: consuming Parameters,
         by chain: MiddlewareChain?
     ) -> Envelope {
-        var message = request.message(id: ticket.id, parameters: parameters, on: self)
+        var message = request.message(id: ticket.id, parameters: parameters, returningBy: self)
         if let chain { message.prepare(for: chain, from: self.provenance(of: request, in: chain)) }
         return Envelope(message: message, ticket: ticket, target: target, core: self, chain: chain)
     }
@@ -107,7 +107,7 @@ extension BusCore {
     ) async -> RoutingError {
         let error = error.at(handler)
         self.fail(ticket, of: request, with: error, at: handler, on: self.currentShard)
-        await self.yieldThread()
+        await self.yieldUnlessOnLoop()
         return error
     }
 
@@ -126,7 +126,7 @@ extension BusCore {
             // cancellation.
             if request.expiry.hasPassed(by: self.time) { return .deadlineExceeded(url: request.url) }
             if Task.isCancelled { return .cancelled(url: request.url) }
-            if handler.isGone { return handler.reason(request.url) }
+            if handler.isGone { return handler.retirementError(request.url) }
         }
         return nil
     }

@@ -12,7 +12,7 @@ package struct UnfinishedPublication: Sendable {
     /// Delivers the message to at least one more subscriber, until the loop must poll.
     ///
     /// Before ``isDelivered`` is true, the caller must not begin another message, which would overtake this.
-    package mutating func deliver() { _ = self.core.deliverToSubscribers(&self.publication) }
+    package mutating func deliver() { self.core.deliverToSubscribers(&self.publication) }
 
     /// Waits until all subscribers have finished.
     package nonisolated(nonsending) func finish() async { _ = await self.core.finish(self.publication) }
@@ -29,7 +29,7 @@ extension MessageBus {
     ) async throws(RoutingError) -> Int {
         let core = self.core
         if let error = core.countedRejection(of: request, .publishing) {
-            await core.yieldThread()
+            await core.yieldUnlessOnLoop()
             if error.code == .noRoute { return 0 }
             throw error
         }
@@ -57,10 +57,9 @@ extension MessageBus {
         }
         let content = request.content.inheriting(on: core.currentShard)
         guard var publication = try core.beginPublishing(content, isExternal: true) else { return nil }
-        if isCounted || EventLoop.current?.consumeDeliveryBudget() == true,
-            core.deliverToSubscribers(&publication), !publication.isAwaited
-        {
-            return nil
+        if isCounted || EventLoop.current?.consumeDeliveryBudget() == true {
+            core.deliverToSubscribers(&publication)
+            if publication.isDelivered, !publication.isAwaited { return nil }
         }
         return UnfinishedPublication(publication: publication, core: core)
     }

@@ -188,7 +188,7 @@ extension MessageBus {
     ) async throws(RoutingError) -> Reply {
         let core = self.core
         if let error = core.countedRejection(of: request, .calls) {
-            await core.yieldThread()
+            await core.yieldUnlessOnLoop()
             throw error
         }
         let rest = ExternalAttempt.Rest(

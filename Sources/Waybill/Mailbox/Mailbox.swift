@@ -180,7 +180,7 @@ extension Mailbox {
             task.handler.isGone || task.isCancelled ? .rejected : queue.append(task)
         }
         if self.act(on: effect) { return nil }
-        if task.handler.isGone { return task.handler.reason(task.url) }
+        if task.handler.isGone { return task.handler.retirementError(task.url) }
         return task.isCancelled
             ? .cancelled(url: task.url) : .mailboxFull(url: task.url, limit: self.limit)
     }
@@ -291,7 +291,7 @@ extension Mailbox {
         var removed = self.withQueue { $0.removeUnreachable() }
         while let entry = removed.popFirst() {
             let handler = entry.handler
-            entry.fail { handler?.reason($0) ?? .unregistered(url: $0) }
+            entry.fail { handler?.retirementError($0) ?? .unregistered(url: $0) }
         }
         self.grantSlots()
     }

@@ -37,7 +37,7 @@ extension MessageBus {
             timeout: timeout,
             by: self.core.time
         )
-        return try self.value(
+        return try self.unboxedValue(
             of: await self.routeListening(request, listening: onReply),
             as: Value.self,
             url: url

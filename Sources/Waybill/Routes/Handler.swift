@@ -149,13 +149,13 @@ final class Handler: Sendable {
 
     /// Returns the reason to reject a message for the handler, or nil to deliver it.
     func rejection(of message: borrowing Message) -> RoutingError? {
-        if self.isGone { return self.reason(message.parameters.url) }
+        if self.isGone { return self.retirementError(message.parameters.url) }
         return message.expiry.hasPassed(by: self.core.time)
             ? .deadlineExceeded(url: message.parameters.url) : nil
     }
 
     @inline(never)
-    func reason(_ url: String) -> RoutingError {
+    func retirementError(_ url: String) -> RoutingError {
         self.state.withLock { $0.reason }?(url) ?? .unregistered(url: url)
     }
 }

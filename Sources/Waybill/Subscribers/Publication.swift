@@ -17,17 +17,17 @@ extension BusCore {
         var acceptedCount = 0
         do throws(RoutingError) {
             if var publication = try self.beginPublishing(request, isExternal: isExternal) {
-                let isDelivered = self.deliverToSubscribers(&publication)
-                if !isDelivered || publication.isAwaited { return await self.finish(publication) }
+                self.deliverToSubscribers(&publication)
+                if !publication.isDelivered || publication.isAwaited { return await self.finish(publication) }
                 acceptedCount = publication.acceptedCount
             }
         } catch {
-            await self.yieldThread()
+            await self.yieldUnlessOnLoop()
             throw error
         }
         // Yield even if no subscriber suspends. Otherwise code that publishes in a loop would never release
         // its thread of the global pool.
-        await self.yieldThread()
+        await self.yieldUnlessOnLoop()
         return acceptedCount
     }
 
@@ -62,7 +62,7 @@ extension BusCore {
     nonisolated(nonsending) func finish(_ publication: consuming Publication) async -> Int {
         while !publication.isDelivered {
             await EventLoop.yieldIfDue()
-            if self.deliverToSubscribers(&publication) { break }
+            self.deliverToSubscribers(&publication)
         }
         for exchange in publication.exchanges where await exchange.listen(noListener).isReply {
             publication.acceptedCount += 1
@@ -79,9 +79,8 @@ extension BusCore {
         return (matched, matched.isEmpty ? try self.registry.address(of: url) : nil)
     }
 
-    /// Delivers the message to the subscribers without suspending, or returns false when the loop must poll
-    /// before the next subscriber.
-    func deliverToSubscribers(_ publication: inout Publication) -> Bool {
+    /// Delivers the message to the subscribers without suspending, until the budget of the loop is used up.
+    func deliverToSubscribers(_ publication: inout Publication) {
         let shard = self.currentShard
         let matched = publication.matched
         // All subscribers of a pattern receive the same message. Only the ID is different.
@@ -96,12 +95,8 @@ extension BusCore {
             publication.next += 1
             self.deliver(&message, to: subscriber, in: &publication, on: shard)
             // The budget of the loop has counted one delivery, so count one for each further subscriber here.
-            if let shard, publication.next < matched.subscribers.count, !shard.consumeDeliveryBudgetIfOnLoop()
-            {
-                return false
-            }
+            if let shard, !publication.isDelivered, !shard.consumeDeliveryBudgetIfOnLoop() { return }
         }
-        return true
     }
 
     /// Returns the message for a pattern's subscribers, each of which receives a copy with a new ID.
