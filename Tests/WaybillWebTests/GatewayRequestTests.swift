@@ -26,7 +26,9 @@ struct GatewayRequestTests {
             try self.bus.connect("app", to: GatewayConnector(server.url("/bus")))
             let reply: Int = try await self.bus.route(url)
             #expect(reply == 1)
-            #expect(server.journal.entries == ["POST /bus/\(path) application/json {}"])
+            // The server may already have noted the end of the connection, too.
+            #expect(server.journal.entries.first == "POST /bus/\(path) application/json {}")
+            #expect(server.journal.entries.filter { $0.hasPrefix("POST") }.count == 1)
         }
     }
 
