@@ -2,12 +2,13 @@
 import asyncio
 import copy
 import pickle
+import socket
 import sys
 import time
 import urllib.request
 import warnings
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, suppress
 from datetime import datetime, timezone
 from decimal import Decimal
 from math import inf, nan
@@ -290,7 +291,7 @@ async def crowd(address: str) -> None:
     """Reads messages so slowly that the client drops some of them, and expects a gap exactly there."""
     async with ProbeClient(address) as client:
         expected = gaps = 0
-        messages = cast(AsyncGenerator[probe.Publication, None], client.subscribe("app://news/*"))
+        messages = client.subscribe("app://news/*")
         async for message in messages:
             number = int(str(message.parameters["text"]))
             # The server has dropped messages before number 2500.
@@ -361,11 +362,13 @@ async def hostile(ports: dict[str, str]) -> None:
         await until(lambda: transport._connection is not None)
         connection = cast(probe._Connection, transport._connection)
         await until(lambda: bool(connection.pending))
+        channel = cast(asyncio.Transport, connection._transport).get_extra_info("socket")
+        assert channel.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
         reading.cancel()
         await until(lambda: not connection.pending and not connection.feeds)
         await asyncio.wait_for(crowd(f"tcp:127.0.0.1:{ports['crowded']}"), 30)
     async with ProbeClient(f"tcp:127.0.0.1:{ports['renewed']}") as client:
-        renewals = cast(AsyncGenerator[probe.Publication, None], client.subscribe("app://news/*"))
+        renewals = client.subscribe("app://news/*")
         assert (await asyncio.wait_for(anext(renewals), 30)).is_after_gap
         await renewals.aclose()
     async with ProbeClient(f"tcp:127.0.0.1:{ports['anonymous']}") as client:
@@ -403,6 +406,17 @@ async def hostile(ports: dict[str, str]) -> None:
         async with ProbeClient(address) as client:
             with suppress(TimeoutError):
                 await asyncio.wait_for(end(client.subscribe("app://news/*")), 3)
+    async with ProbeClient(f"tcp:127.0.0.1:{ports['flooding']}") as client:
+        steps = client.probe.count(end=1).progress()
+        await asyncio.wait_for(anext(steps), 30)
+        await asyncio.sleep(1)
+        assert await failure(end(steps), 30) == "unreachable"
+    async with ProbeClient(f"http://127.0.0.1:{ports['garbled']}") as client:
+        async with aclosing(client.subscribe("app://news/*")) as messages:
+            gaps = [(await asyncio.wait_for(anext(messages), 30)).is_after_gap for _ in range(2)]
+            assert gaps == [False, True], gaps
+    async with ProbeClient(f"http://127.0.0.1:{ports['moved']}") as client:
+        assert await failure(client.probe.trace(), 30) == "refused"
     async with ProbeClient(f"http://127.0.0.1:{ports['beating']}", timeout=0.2) as client:
         assert await failure(end(client.probe.count(end=1).progress()), 4) == "deadlineExceeded"
 

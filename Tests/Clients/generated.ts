@@ -372,6 +372,24 @@ async function hostile(ports: Record<string, string>): Promise<void> {
     setTimeout(() => enough.abort(), 3000);
     await within(30000, end(new ProbeClient(address).subscribe("app://news/*", enough.signal)));
   }
+  const half = new ProbeClient(`tcp:127.0.0.1:${ports.half}`, { requestSize: 2 << 20 });
+  await expect("unreachable", 60000, sendMuch(half));
+  await expect("unreachable", 30000, half.probe.trace());
+  await expect("unreachable", 30000, new ProbeClient(`http://127.0.0.1:${ports.cut}`).probe.trace());
+  await expect("refused", 30000, new ProbeClient(`http://127.0.0.1:${ports.moved}`).probe.trace());
+  const steps = new ProbeClient(`tcp:127.0.0.1:${ports.flooding}`).probe.count({ end: 1 }).progress();
+  await within(30000, steps.next());
+  await pause(1000);
+  await expect("unreachable", 30000, end(steps));
+  const garbled = new ProbeClient(`http://127.0.0.1:${ports.garbled}`).subscribe("app://news/*");
+  for (const isAfterGap of [false, true]) {
+    const { value } = await within(30000, garbled.next());
+    check(value?.isAfterGap === isAfterGap, String(isAfterGap));
+  }
+  await garbled.return();
+  const torn = new ProbeClient(`http://127.0.0.1:${ports.page}`, { token: "secret\nmore" });
+  const reason = await torn.probe.trace().then(() => "no error", String);
+  check(reason.includes("Authorization") && !reason.includes("secret"), reason);
   const beating = new ProbeClient(`http://127.0.0.1:${ports.beating}`, { timeout: 200 });
   await expect("deadlineExceeded", 4000, end(beating.probe.count({ end: 1 }).progress()));
 }

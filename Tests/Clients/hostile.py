@@ -227,6 +227,27 @@ def count_connections():
             problems.append(f"a client has connected {len(times)} times in {seconds} seconds")
 
 
+async def flooding(reader, writer):
+    """Sends progress replies without waiting for their answers."""
+    number = (await request(reader))["id"]
+    frame = {"jsonrpc": "2.0", "method": "$/progress", "params": {"id": number, "value": 1}}
+    await flood(writer, (json.dumps(frame).encode() + b"\n") * 64)
+    problems.append("the client keeps progress replies that it does not read")
+
+
+async def garbled(reader, writer):
+    """Sends an event that cannot be read, and after it the next message."""
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    writer.write(b"HTTP/1.1 " + EVENTS + b"\r\nConnection: close\r\n\r\n")
+    message = b'event: message\ndata: {"url":"app://news/x","parameters":{}}\n\n'
+    if b"last-event-id: e-2" in head:
+        writer.write(b"id: e-3\n" + message)
+        await reader.read()
+    else:
+        writer.write(b"id: e-1\n" + message + b"id: e-2\nevent: message\ndata: {\n\n")
+        await writer.drain()
+
+
 passing = [
     b"503 Service Unavailable\r\nContent-Type: text/html\r\n\r\n<p>Try again.</p>",
     b"429 Too Many Requests\r\n\r\n{}",
@@ -299,6 +320,9 @@ SERVERS = {
     "brief": brief(unread),
     "ended": brief(web(EVENTS, b"event: end\ndata: {}\n\n", size=1)),
     "beating": beating,
+    "flooding": flooding,
+    "garbled": garbled,
+    "moved": web(b"301 Moved Permanently\r\nLocation: /elsewhere\r\nContent-Length: 0"),
 }
 
 

@@ -94,7 +94,6 @@ struct ClientModel {
         let codes: [String]
     }
 
-    let title: String
     let fingerprint: String
     /// The functions by namespace, in the order of the names of the namespaces.
     let namespaces: [(name: String, functions: [Function])]
@@ -113,7 +112,6 @@ struct ClientModel {
         for function in functions where !order.contains(function.namespace) {
             order.append(function.namespace)
         }
-        self.title = document.title
         self.fingerprint = document.fingerprint
         self.namespaces = order.sorted().map { name in (name, functions.filter { $0.namespace == name }) }
         self.declarations = reader.declarations

@@ -30,17 +30,14 @@ struct CodeWriter {
 
     /// Writes a list on one line if the list fits, and otherwise with a line for each item.
     ///
-    /// The items have no commas. The padding is between the items and the delimiters of a list on one line.
-    /// `hasLastComma` tells whether a comma follows the last item of a list with a line for each item.
+    /// The items have no commas. `hasLastComma` tells whether a comma follows the last item of a list with a line for each item.
     mutating func list(
         _ items: [String],
         opening: String,
         closing: String,
-        padding: String = "",
         hasLastComma: Bool = true
     ) {
-        let pad = items.isEmpty ? "" : padding
-        let line = opening + pad + items.joined(separator: ", ") + pad + closing
+        let line = opening + items.joined(separator: ", ") + closing
         if items.isEmpty || self.fits(line) { return self.line(line) }
         self.line(opening)
         self.indent()

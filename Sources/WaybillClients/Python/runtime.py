@@ -3,6 +3,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import socket
+import sys
 from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
@@ -20,7 +22,6 @@ from decimal import Decimal
 from enum import Enum
 from math import inf
 from random import uniform
-from socket import SHUT_RDWR
 from typing import Generic, Literal, Self, TypeAlias, TypeVar, cast, overload
 from urllib.parse import SplitResult, quote, urlsplit
 from uuid import UUID
@@ -167,7 +168,9 @@ class _Call(Generic[T]):
                 raise
         return self._decode(self._reply.value)
 
-    async def _steps(self, decode: Callable[[JSON], V]) -> AsyncIterator[Step[V, A]]:
+    async def _steps(
+        self, decode: Callable[[JSON], V]
+    ) -> AsyncGenerator[Step[V, A], None]:
         deadline = self._begin()
         stream = self._client._transport.stream(self._request, deadline)
         async with aclosing(stream) as events:
@@ -193,14 +196,14 @@ class Call(_Call[T]):
     """
 
     @overload
-    def progress(self) -> AsyncIterator[Step[JSON, object]]: ...
+    def progress(self) -> AsyncGenerator[Step[JSON, object], None]: ...
 
     @overload
-    def progress(self, of: type[V]) -> AsyncIterator[Step[V, object]]: ...
+    def progress(self, of: type[V]) -> AsyncGenerator[Step[V, object], None]: ...
 
     def progress(
         self, of: type[object] | None = None
-    ) -> AsyncIterator[Step[object, object]]:
+    ) -> AsyncGenerator[Step[object, object], None]:
         """Calls the URL and iterates over its progress replies.
 
         The iterator ends when the reply has arrived, which `await` then returns.
@@ -230,7 +233,7 @@ class ProgressCall(_Call[T], Generic[T, S, A]):
         super().__init__(client, request, decode)
         self._decode_step = decode_step
 
-    def progress(self) -> AsyncIterator[Step[S, A]]:
+    def progress(self) -> AsyncGenerator[Step[S, A], None]:
         """Iterates over the progress replies like the function of `Call`."""
         return self._steps(self._decode_step)
 
@@ -641,6 +644,11 @@ class _Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        channel = transport.get_extra_info("socket")
+        # A subscription writes nothing, so only the system can find a lost server.
+        channel.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        if sys.platform == "linux" and channel.family != socket.AF_UNIX:
+            channel.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 60)
         self.resume_writing()
 
     def pause_writing(self) -> None:
@@ -742,7 +750,7 @@ class _Connection(asyncio.Protocol):
         if transport is not None:
             # A transport cannot be closed without its loop, so only its socket ends.
             with suppress(OSError):
-                transport.get_extra_info("socket").shutdown(SHUT_RDWR)
+                transport.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
 
     def unsubscribe(self, number: int) -> None:
         if self.feeds.pop(number, None) is not None and self.is_open:
@@ -802,6 +810,9 @@ class _Connection(asyncio.Protocol):
         pending = self.pending.get(number)
         if pending is None or pending.steps is None:
             answer(None)
+        elif pending.steps.qsize() >= 64:
+            # The tasks of a handler wait for the answers.
+            raise ValueError("progress replies come too fast")
         else:
             pending.steps.put_nowait(Step(value, answer))
 
@@ -1051,7 +1062,7 @@ class _WebTransport:
             fields["Authorization"] = f"Bearer {self._client.token}"
         lines = [start]
         for name, text in {**fields, **headers}.items():
-            if "\r" in name + text or "\n" in name + text:
+            if not {"\r", "\n", "\0"}.isdisjoint(name + text):
                 raise ValueError(f"the header {name!r} has several lines")
             lines.append(f"{name}: {text}")
         return lines
@@ -1099,7 +1110,8 @@ class _WebTransport:
         finally:
             if writer is not None:
                 self._writers.discard(writer)
-                writer.close()
+                # `close` of the writer would wait until the server has read everything.
+                writer.transport.abort()
 
     @asynccontextmanager
     async def _post(
@@ -1110,11 +1122,15 @@ class _WebTransport:
         options = self._client._options(request.options)
         body = _dumps(request.values).encode()
         headers = {"Content-Type": "application/json", "Accept": accept}
+        # The server sends the head of a stream at once.
+        silence = _SILENCE if accept == _STREAM else None
         headers |= {"Content-Length": str(len(body)), **options.headers}
         if options.return_url is not None:
             headers["Waybill-Return"] = options.return_url
         path = "/" + request.url.replace("://", "/", 1)
-        opening = self._open("POST", path, headers, body=body, deadline=deadline)
+        opening = self._open(
+            "POST", path, headers, body=body, deadline=deadline, silence=silence
+        )
         async with opening as response:
             yield response
 
@@ -1172,14 +1188,17 @@ class _WebTransport:
                 if name == "gap":
                     subscription.is_after_gap = True
                 elif name == "message":
+                    is_after_gap = subscription.is_after_gap
+                    # If this message is unreadable, the next one is after a gap.
+                    subscription.is_after_gap = True
                     params = _object(_loads(data))
+                    subscription.is_after_gap = is_after_gap
                     yield subscription.publication(params, params)
                 elif name == "end":
                     return
 
     async def close(self) -> None:
         for writer in self._writers:
-            # `close` of the writer would wait until the server has read everything.
             writer.transport.abort()
 
 
@@ -1223,7 +1242,7 @@ class _Client:
         self._is_closed = True
         await self._transport.close()
 
-    async def subscribe(self, pattern: str) -> AsyncIterator[Publication]:
+    async def subscribe(self, pattern: str) -> AsyncGenerator[Publication, None]:
         """Iterates over the messages that are published to a pattern.
 
         The subscription connects again after the connection is lost. Over HTTP, the

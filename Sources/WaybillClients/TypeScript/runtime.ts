@@ -523,6 +523,10 @@ class Queue<T> {
   isClosed = false;
   hasGap = false;
 
+  get length(): number {
+    return this.values.length;
+  }
+
   add(value: T, limit = Infinity): void {
     if (this.values.length >= limit) {
       this.values.shift();
@@ -728,17 +732,29 @@ class WebTransport extends Transport {
     const { token } = this.configuration;
     const texts = { ...this.configuration.headers, ...headers };
     if (token !== undefined) texts.Authorization = `Bearer ${token}`;
+    for (const [name, text] of Object.entries(texts)) {
+      // The error of `fetch` would contain the text, which is possibly a secret.
+      if (/[\r\n\0]/.test(text)) throw new TypeError(`the header ${name} has several lines`);
+    }
     // `fetch` sends one byte for each character, and the server reads UTF-8.
     const fields = mapped(texts, (text) => latin1(utf8(wellFormed(text))));
     const stop = new AbortController();
     life.onEnd(() => stop.abort());
-    const init = { headers: fields, body, signal: stop.signal };
+    // The server sends the head of a stream at once.
+    const limit = headers.Accept === stream ? silence : longest;
+    const timer = setTimeout(() => stop.abort(), limit);
     let response: Response;
     try {
       const method = body === undefined ? "GET" : "POST";
-      response = await fetch(this.base + path, { method, ...init });
+      response = await fetch(this.base + path, {
+        ...{ method, headers: fields, body, signal: stop.signal },
+        // A redirected call would lose its body, or pass its headers to another server.
+        redirect: "manual",
+      });
     } catch (error) {
       throw failure("unreachable", `${this.base}: ${String(error)}`);
+    } finally {
+      clearTimeout(timer);
     }
     const { status } = response;
     if (!response.ok) {
@@ -796,10 +812,10 @@ class WebTransport extends Transport {
     const life = this.begin(request.options);
     try {
       const response = await this.post(request, stream, life);
-      for await (const { name, value } of events(response)) {
-        if (name === "reply") yield { reply: value };
-        if (name === "progress") yield { progress: value };
-        if (name === "failure") throw this.error(object(value));
+      for await (const { name, text } of events(response)) {
+        if (name === "reply") yield { reply: parsed(text) };
+        if (name === "progress") yield { progress: parsed(text) };
+        if (name === "failure") throw this.error(object(parsed(text)));
       }
       throw failure("unreachable", "the stream ended without a reply");
     } catch (error) {
@@ -817,18 +833,18 @@ class WebTransport extends Transport {
     const headers: Record<string, string> = { Accept: stream };
     const isResumed = subscription.lastEvent !== "";
     if (isResumed) headers["Last-Event-ID"] = subscription.lastEvent;
-    const timer = setTimeout(() => life.end(silent()), silence);
-    const opened = this.fetch(path, headers, life).finally(() => clearTimeout(timer));
-    const response = await opened;
+    const response = await this.fetch(path, headers, life);
     // Messages before the first event cannot be requested again.
     subscription.begin(isResumed);
-    for await (const { name, id, value } of events(response)) {
+    for await (const { name, id, text } of events(response)) {
       subscription.lastEvent = id || subscription.lastEvent;
-      if (name === "gap") subscription.isAfterGap = true;
       if (name === "end") return;
-      if (name !== "message") continue;
-      const message = object(value);
-      yield subscription.publication(message, message);
+      const isAfterGap = subscription.isAfterGap || name === "gap";
+      // If the message cannot be read, messages are missing before the next one.
+      subscription.isAfterGap = true;
+      const message = name === "message" ? object(parsed(text)) : undefined;
+      subscription.isAfterGap = isAfterGap;
+      if (message) yield subscription.publication(message, message);
     }
   }
 }
@@ -861,14 +877,16 @@ function parsed(json: string): Wire {
   }
 }
 
-/** Returns the body of a response, or null if it is empty. */
+/** Returns the body of a response, or null if the response has none. */
 async function read(response: Response): Promise<Wire> {
   let body = "";
   for await (const part of parts(response)) {
     body += part;
     if (body.length > lineLimit) throw tooLong();
   }
-  return body === "" ? null : parsed(body);
+  if (body !== "") return parsed(body);
+  if (response.status === 204) return null;
+  throw failure("unreachable", "the response ended before its body");
 }
 
 /**
@@ -878,7 +896,7 @@ async function read(response: Response): Promise<Wire> {
  */
 async function* events(
   response: Response,
-): AsyncGenerator<{ name: string; id: string; value: Wire }, void> {
+): AsyncGenerator<{ name: string; id: string; text: string }, void> {
   const heartbeat = Number(response.headers.get("Waybill-Heartbeat") ?? NaN);
   const limit = heartbeat > 0 ? 3 * heartbeat : silence;
   const lines = new Lines();
@@ -889,7 +907,7 @@ async function* events(
       const line = whole.replace(/\r$/, "");
       const [, key, text = ""] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
       if (line === "" && data.length > 0) {
-        yield { name, id, value: parsed(data.join("\n")) };
+        yield { name, id, text: data.join("\n") };
         [name, data, size] = ["message", [], 0];
       } else if (key === "event") name = text;
       else if (key === "id") id = text;
@@ -909,6 +927,7 @@ interface Socket {
   end(): void;
   destroy(error?: Error): void;
   setEncoding(name: string): void;
+  setKeepAlive(isOn: boolean, delay: number): void;
   on(event: string, listener: (value: string) => void): void;
 }
 
@@ -941,6 +960,8 @@ class Connection {
     socket.setEncoding("utf8");
     socket.on("data", (data) => this.take(data));
     socket.on("error", (error) => this.close(lost(error)));
+    // Otherwise, the connection would be open until the server reads again.
+    socket.on("end", () => this.isOpen && this.close());
     socket.on("close", () => this.close());
     socket.on("drain", () => this.makeRoom?.());
   }
@@ -1104,6 +1125,8 @@ class SocketTransport extends Transport {
     const name: string = "node:net";
     const net = (await import(name)) as { createConnection(address: object): Socket };
     const socket = net.createConnection(this.address);
+    // A subscription writes nothing, so only the system can find a lost server.
+    socket.setKeepAlive(true, 60_000);
     const timer = setTimeout(() => socket.destroy(silent()), opening);
     try {
       await new Promise<void>((resolve, reject) => {
@@ -1175,7 +1198,11 @@ class SocketTransport extends Transport {
       const connection = await life.until(this.open());
       connection
         .ask(...this.message(request, life, true), life, {
-          progress: (progress, answer) => queue.add({ progress, answer }),
+          progress: (progress, answer) => {
+            // The tasks of a handler wait for the answers.
+            if (queue.length >= 64) throw new Error("progress replies come too fast");
+            queue.add({ progress, answer });
+          },
         })
         .then((reply) => queue.add({ reply }))
         .catch((error) => queue.close(error));
