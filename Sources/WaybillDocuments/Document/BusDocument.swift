@@ -89,7 +89,7 @@ public struct BusDocument: Sendable, Hashable {
         /// Whether each `{name}` is exactly one whole segment.
         package let isExact: Bool
 
-        var address: String { "\(self.scheme)://\(self.segments.joined(separator: "/"))" }
+        package var address: String { "\(self.scheme)://\(self.segments.joined(separator: "/"))" }
     }
 
     package struct Placeholder: Sendable, Hashable {

@@ -18,7 +18,7 @@ struct AsyncAPIWriter {
         for route in self.document.routes {
             for template in route.templates {
                 let name = names.name(for: template)
-                channels[name] = Self.channel(route, template)
+                channels[name] = self.channel(route, template)
                 channels["\(name).reply"] = Self.replyChannel(route)
                 operations[name] = Self.operation(route, name)
             }
@@ -54,7 +54,7 @@ struct AsyncAPIWriter {
         return tree
     }
 
-    private static func channel(
+    private func channel(
         _ route: BusDocument.Route,
         _ template: BusDocument.AddressTemplate
     ) -> JSONTree {
@@ -73,17 +73,19 @@ struct AsyncAPIWriter {
             tree["description"] = .string(sentence)
         }
         if !template.parameters.isEmpty {
-            let parameters = template.parameters.map { ($0.name, Self.parameter($0, of: route)) }
+            let parameters = template.parameters.map { ($0.name, self.parameter($0, of: route)) }
             tree["parameters"] = .object(Dictionary(parameters) { first, _ in first })
         }
         return tree
     }
 
-    private static func parameter(
+    private func parameter(
         _ placeholder: BusDocument.Placeholder,
         of route: BusDocument.Route
     ) -> JSONTree {
-        let schema = route.schema(of: placeholder).tree
+        let declared = route.schema(of: placeholder)
+        // The schema of an enumeration is in the components.
+        let schema = declared.referenced.flatMap { self.document.schemas[$0]?.tree } ?? declared.tree
         var tree: JSONTree = [:]
         let values = (schema["enum"]?.elements ?? []).compactMap(\.text)
         if !values.isEmpty { tree["enum"] = .strings(values) }

@@ -59,6 +59,22 @@ struct FormatTests {
         }
     }
 
+    enum Size: String, Codable, CaseIterable { case small, large }
+
+    @Module("app://shelf")
+    actor ShelfModule {
+        @Route("/:size") func count(size: Size) -> Int { 0 }
+    }
+
+    @Test func `AsyncAPI lists the values of an enumeration in an address`() async throws {
+        let bus = MessageBus()
+        try await bus.install { ShelfModule() }
+        let tree = try JSONTree(json: bus.document().text(as: .asyncAPI))
+        await bus.shutDown()
+        let channel = tree["channels"]?["app.shelf.size"]
+        #expect(channel?["parameters"]?["size"]?["enum"] == ["small", "large"])
+    }
+
     @Test func `AsyncAPI has a channel for a route whose URL ends with reply`() async throws {
         let bus = MessageBus()
         for url in ["app://a", "app://a/reply"] { try bus.register(url) { _ in 1 } }
