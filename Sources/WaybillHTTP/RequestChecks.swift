@@ -18,12 +18,18 @@ extension WaybillGateway.Configuration {
         let authority = request.head.authority ?? ""
         if let hosts, Self.host(of: authority).map({ hosts.contains($0) }) != true {
             let status = HTTPResponse.Status(code: 421, reasonPhrase: "Misdirected Request")
-            throw Problem(status, "`\(authority.onShortLine)` is not a host of this server")
+            throw Problem(
+                status,
+                "`\(authority.onShortLine)` is not a host of this server: add it to `hosts` in the configuration"
+            )
         }
         guard let origin = request.headers[.origin] else { return try self.checkFetch(request) }
         if self.isOwn(origin, authority) { return }
         guard self.allows(origin) || acceptsNoOrigin && origin.hasSameBytes(as: "null") else {
-            throw Problem(.forbidden, "pages of `\(origin.onShortLine)` may not use this server")
+            throw Problem(
+                .forbidden,
+                "pages of `\(origin.onShortLine)` may not use this server; a proxy must pass on the header `Host`"
+            )
         }
     }
 

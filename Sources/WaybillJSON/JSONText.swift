@@ -156,6 +156,18 @@ extension JSONText {
         return elements
     }
 
+    /// The number of elements of an array, or of members of an object; nil for any other value.
+    package var count: Int? {
+        var count = 0
+        switch self.shape {
+        // The text is valid, so the scan cannot fail.
+        case .array: try? JSONScanner.elements(of: self) { _ in count += 1 }
+        case .object: self.forEachMember { _ in count += 1 }
+        case .null, .bool, .number, .string: return nil
+        }
+        return count
+    }
+
     /// The members of an object, in their order; nil for any other value.
     package var members: [(name: String, value: JSONText)]? {
         guard self.shape == .object else { return nil }

@@ -13,7 +13,7 @@ extension MessageBus {
                 RouteLoad(
                     pattern: route.pattern.text,
                     waiting: target.members.reduce(0) { $0 + $1.mailbox.waiting },
-                    limit: target.members.first?.mailbox.limit ?? 0
+                    limit: target.members.reduce(0) { $0 + $1.mailbox.limit }
                 )
             }
         }

@@ -48,6 +48,9 @@ final class LetterBox: Sendable {
         var size = 0
     }
 
+    /// The header with the ID of the letter whose message a message repeats.
+    static let replayHeader = "waybill-replay-of"
+
     private let recorder: Recorder
     private let bytes: Int
     private let keepsMessages: Bool
@@ -94,7 +97,9 @@ final class LetterBox: Sendable {
                 key = Key(code: key.code, pattern: nil)
             }
             state.groups[key, default: Group(at: time)].count += 1
-            return (key, state.groups[key]?.quota.take(at: time) == true)
+            let isKept = state.groups[key]?.quota.take(at: time) == true
+            // Without this letter, the letter that was sent again would count as delivered.
+            return (key, isKept || state.isReplay(letter))
         }
         guard isKept else { return }
         // This call is outside the lock, because it runs code of the program's types.
@@ -131,7 +136,7 @@ final class LetterBox: Sendable {
     private static func size(of message: Message) -> Int {
         let headers = message.headers.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         let size = 512 + message.parameters.url.utf8.count + headers
-        let values = Array(message.parameters.passedValues.values) + [message.payload].compactMap(\.self)
+        let values = Array(message.parameters.passedValues.values) + [message.rawPayload].compactMap(\.self)
         return values.reduce(size) { $0 + ValueSize.estimate($1, upTo: Self.messageLimit) }
     }
 
@@ -163,6 +168,16 @@ final class LetterBox: Sendable {
 }
 
 extension LetterBox.State {
+    /// Returns whether the message of a letter repeats the message of a kept letter.
+    ///
+    /// A peer can send the header, but not the cause.
+    func isReplay(_ letter: DeadLetter) -> Bool {
+        guard let message = letter.message, let cause = message.cause,
+            message.headers[LetterBox.replayHeader] != nil
+        else { return false }
+        return self.groups.values.contains { $0.letters.contains { $0.id == cause } }
+    }
+
     /// Keeps a letter, and returns the letters that are dropped to make room.
     mutating func keep(
         _ letter: LetterBox.Letter,

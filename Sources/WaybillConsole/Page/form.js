@@ -79,11 +79,20 @@ function outcome({ failure, reply }) {
     return `${failure.code}: ${failure.message}${question}`;
 }
 
-/** Returns an expression for a parameter in a pattern: `:name`, `<name>`, `<int:name>` or `{name}`. */
-const placeholder = (name) =>
-    new RegExp(String.raw`:${name}(?![\w-])|<(?:[^<>]*:)?${name}>|\{[*]*${name}[^{}]*\}`);
+/** An expression for a name in an address, such as `{uid}` in `app://user/{uid}`. */
+const placeholder = /\{([^{}]*)\}/g;
+const namesOf = (address) => [...address.matchAll(placeholder)].map((match) => match[1]);
 
-/** The form of a route. It writes the pattern's parameters into the URL, and sends the others separately. */
+/** Returns the longest address whose values are all given, or else the longest with the given values. */
+function urlOf(addresses, given) {
+    const complete = addresses.find((address) => namesOf(address).every((name) => given.has(name)));
+    return (complete ?? addresses[0]).replace(placeholder, (braces, name) => given.get(name) ?? braces);
+}
+
+/** Encodes a value for a URL. A value of the type `path` may have several segments. */
+const encode = (text, type) => (type === "path" ? text.split("/") : [text]).map(encodeURIComponent).join("/");
+
+/** The form of a route. It writes the parameters of the path into the URL, and sends the others separately. */
 export class CallForm {
     #fields = [];
     #url;
@@ -93,12 +102,15 @@ export class CallForm {
     #isCalling = false;
 
     constructor(route, schemas) {
-        this.#url = make("input", { value: route.pattern, autocomplete: "off", spellcheck: "false" });
+        const value = urlOf(route.addresses, new Map());
+        this.#url = make("input", { value, autocomplete: "off", spellcheck: "false" });
+        const names = new Set(route.addresses.flatMap(namesOf));
         const rows = route.parameters.map((parameter) => {
             const { control, value } = field(parameter, schemas);
-            const isInURL = placeholder(parameter.name).test(route.pattern);
-            this.#fields.push({ name: parameter.name, value, isInURL });
-            if (isInURL) control.addEventListener("input", () => this.#writeURL(route.pattern));
+            const { name, type } = parameter;
+            const isInURL = names.has(name);
+            this.#fields.push({ name, type, value, isInURL });
+            if (isInURL) control.addEventListener("input", () => this.#writeURL(route.addresses));
             return make("label", {}, make("span", {}, parameter.name), control);
         });
         this.#controls = make("fieldset", {}, make("legend", {}, "Call it"),
@@ -114,13 +126,13 @@ export class CallForm {
         this.render();
     }
 
-    #writeURL(pattern) {
-        let url = pattern;
-        for (const { name, value, isInURL } of this.#fields) {
+    #writeURL(addresses) {
+        const given = new Map();
+        for (const { name, type, value, isInURL } of this.#fields) {
             const text = isInURL ? String(value() ?? "") : "";
-            if (text) url = url.replace(placeholder(name), () => encodeURIComponent(text));
+            if (text) given.set(name, encode(text, type));
         }
-        this.#url.value = url;
+        this.#url.value = urlOf(addresses, given);
     }
 
     async #call() {

@@ -15,6 +15,7 @@ function outcome(row) {
     const progress = row.progress ? `${row.progress} progress · ` : "";
     if (row.failure) return `${progress}${row.failure.code}: ${row.failure.message}`;
     if (row.state === "waiting") return `${progress}waiting`;
+    if (row.state === "unknown") return `${progress}outcome not seen`;
     return `${progress}${row.value ?? row.state}`;
 }
 

@@ -197,6 +197,8 @@ function begin() {
         model.history = [];
         model.longestLags.clear();
     }
+    // A message that ends while no stream is open is possibly never sent again. The snapshots repeat the others.
+    for (const row of model.rows.values()) if (row.state === "waiting") row.state = "unknown";
     model.stats.clear();
     model.patternProblem = null;
     model.state = "live";
@@ -208,13 +210,15 @@ function take(snapshot) {
     const oldest = model.rows.keys();
     for (let index = 0; index < surplus; index += 1) model.rows.delete(oldest.next().value);
     for (const route of snapshot.routes) model.stats.set(route.pattern, route);
+    for (const pattern of snapshot.removed) model.stats.delete(pattern);
     for (const loop of snapshot.loops) {
         model.longestLags.set(loop.name, Math.max(loop.lag, model.longestLags.get(loop.name) ?? 0));
     }
     const last = model.history.at(-1);
     if (!last || Math.floor(snapshot.time) > Math.floor(last.time)) {
         model.history.push({ time: snapshot.time, ...snapshot.bus });
-        if (model.history.length > keptSeconds + 1) model.history.shift();
+        // The samples from before a time without a stream are older.
+        while (model.history[0].time < snapshot.time - keptSeconds - 1) model.history.shift();
     }
     // The snapshot with the shortest delay gives the most accurate start.
     const epoch = Date.now() / 1000 - snapshot.time;

@@ -17,8 +17,10 @@ struct FlowDiagram {
         let duration: Int?
     }
 
-    /// The name of the sender, if no recorded handler sent the message.
+    /// The name of the sender if no handler sent the message.
     static let caller = "caller"
+    /// The name of the sender if a handler sent the message, whose own message was not recorded.
+    static let unrecorded = "handler (not recorded)"
 
     let root: CorrelationID
     let dropped: Int
@@ -36,7 +38,7 @@ struct FlowDiagram {
         }
         for (_, event) in ordered {
             let message = flow.messages[event.message]
-            let source = message.cause.flatMap { names[$0] } ?? Self.caller
+            let source = message.cause.map { names[$0] ?? Self.unrecorded } ?? Self.caller
             let isForward = event.kind == .message || event.kind == .answer
             let (from, to) = isForward ? (source, message.participant) : (message.participant, source)
             for name in [from, to] where !self.participants.contains(name) { self.participants.append(name) }

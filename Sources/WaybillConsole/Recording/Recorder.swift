@@ -28,6 +28,13 @@ final class Recorder: Sendable {
     /// Returns the seconds from the creation of the console to an instant.
     func seconds(at instant: ContinuousClock.Instant = .now) -> Double { (instant - self.start).seconds }
 
+    /// Updates the catalog, and forgets routes that no longer exist.
+    func update(_ bus: MessageBus) {
+        guard self.catalog.update(bus) else { return }
+        let patterns = Set(bus.routeLoads.map(\.pattern))
+        self.state.withLock { $0.removeRoutes(except: patterns) }
+    }
+
     /// Records an event of a message.
     func take(_ event: MessageTrace.Event) {
         let message = event.message
@@ -134,7 +141,7 @@ extension Recorder {
             cause: message.cause,
             answers: message.correlationID,
             kind: message.deliveryKind,
-            value: message.payload.map { self.writer.text($0) },
+            value: message.rawPayload.map { self.writer.text($0) },
             parameters: self.parameters(of: message)
         )
     }

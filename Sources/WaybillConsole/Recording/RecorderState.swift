@@ -329,13 +329,18 @@ extension RecorderState {
         }
         self.readerCount += 1
         let bit = 1 << UInt32(index) as UInt32
-        for (number, flow) in self.flows {
-            for (place, message) in flow.messages.enumerated() {
-                let isShown = reader.matches(message.url)
-                self.flows[number]?.messages[place].readers = message.readers & ~bit | (isShown ? bit : 0)
-                self.flows[number]?.messages[place].shownTo &= ~bit
-                if isShown { self.readers[index]?.counted += 1 }
+        for number in Array(self.flows.keys) {
+            // A flow that is taken out of the dictionary can be changed without a copy of its messages.
+            guard var flow = self.flows.removeValue(forKey: number) else { continue }
+            for place in flow.messages.indices {
+                let isShown = reader.matches(flow.messages[place].url)
+                flow.messages[place].readers &= ~bit
+                flow.messages[place].shownTo &= ~bit
+                guard isShown else { continue }
+                flow.messages[place].readers |= bit
+                self.readers[index]?.counted += 1
             }
+            self.flows[number] = flow
         }
         return index
     }
@@ -358,7 +363,8 @@ extension RecorderState {
     /// Returns the messages that have changed since the reader's last call.
     ///
     /// The result contains the newest messages that the reader has not received yet, at most `limit`. A
-    /// message that the reader has received is always included, because the reader shows its state.
+    /// message that the reader has received is always included, because the reader shows its state, unless it
+    /// was removed or more than `changeLimit` other changes have followed.
     mutating func changes(for index: Int, limit: Int) -> Changes {
         guard let reader = self.readers[index] else { return Changes() }
         var changes = Changes()
@@ -387,6 +393,15 @@ extension RecorderState {
 
     /// Returns the flow of a message; nil if the message is not kept.
     func flow(of id: CorrelationID) -> RecordedFlow? { self.places[id].flatMap { self.flows[$0.flow] } }
+
+    /// Removes the latencies of routes that no longer exist and have no kept messages.
+    ///
+    /// The empty route, of messages that no pattern matched, always exists.
+    mutating func removeRoutes(except patterns: Set<String>) {
+        self.routes = self.routes.filter { pattern, record in
+            pattern.isEmpty || !record.flows.isEmpty || patterns.contains(pattern)
+        }
+    }
 
     /// The latencies of the messages of each route.
     var latencies: [String: LatencyHistogram] { self.routes.mapValues(\.latency) }

@@ -37,7 +37,7 @@ final class Watch: Sendable {
 
     /// Adds a reader.
     func begin() {
-        self.recorder.catalog.update(self.bus)
+        self.recorder.update(self.bus)
         let isOn = self.state.withLock { state in
             state.readers += 1
             state.changes += 1

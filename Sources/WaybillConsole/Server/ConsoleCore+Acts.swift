@@ -124,7 +124,7 @@ extension ConsoleCore {
     private func replay(_ letter: LetterBox.Letter) async -> Replay? {
         guard let message = letter.message else { return nil }
         let timeout = letter.isAwaited ? Duration.milliseconds(Self.usualTimeout) : nil
-        let headers = ["waybill-replay-of": "\(letter.id)"]
+        let headers = [LetterBox.replayHeader: "\(letter.id)"]
         let (id, error) = await self.bus.replay(message, headers: headers, timeout: timeout)
         // A sent message that fails becomes a dead letter.
         self.letters.note(letter.id, replayedAs: id, hasFailed: letter.isAwaited && error != nil)

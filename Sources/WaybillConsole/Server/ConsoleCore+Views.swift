@@ -23,6 +23,7 @@ extension ConsoleCore {
         var json = JSONFields(capacity: 16_384)
         json.add("routes", items: document.routes) { route, json in
             json.add("pattern", route.pattern)
+            json.add("addresses", route.templates.map(\.address))
             json.add("module", route.module)
             json.add("action", route.action)
             json.add("documentation", route.documentation)

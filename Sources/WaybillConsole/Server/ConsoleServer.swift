@@ -156,18 +156,23 @@ struct ConsoleServer: Sendable {
     }
 
     private func stream(_ request: Request, pattern: String?, rows: Int) async throws -> Response {
-        let scope: RouteTable<Void>?
+        var scope: RouteTable<Void>?
         do throws(RoutingError) {
-            scope = try pattern.flatMap { $0.isEmpty ? nil : $0 }
-                .map { pattern throws(RoutingError) in try self.core.bus.configuration.scope(of: pattern) }
+            if let pattern, !pattern.isEmpty {
+                // Every message of the bus is compared with the pattern, so the limits for peers apply.
+                let configuration = self.core.bus.configuration
+                var table = configuration.table(of: Void.self)
+                _ = try table.insert(configuration.peerPattern(pattern), ())
+                scope = table
+            }
         } catch {
             throw Problem(.badRequest, error.message)
         }
-        let core = self.core
+        let (core, readerScope) = (self.core, scope)
         return try await self.streams.response(toGet: request) { sink in
             core.watch.begin()
             defer { core.watch.end() }
-            guard let reader = core.recorder.state.withLock({ $0.addReader(scope) }) else { return }
+            guard let reader = core.recorder.state.withLock({ $0.addReader(readerScope) }) else { return }
             defer { core.recorder.state.withLock { $0.removeReader(reader) } }
             await SnapshotStream(
                 recorder: core.recorder,

@@ -31,10 +31,15 @@ struct SnapshotStream {
             // Without messages, the rates fall to zero. The page must show this, so send a snapshot at least
             // every second.
             if hasChanged || now - sentAt >= 1 {
-                let routes = sample == current.number ? [] : current.rows.filter { known[$0.pattern] != $0 }
+                let isNew = sample != current.number
+                let routes = isNew ? current.rows.filter { known[$0.pattern] != $0 } : []
+                let patterns = Set(current.rows.map(\.pattern))
+                let removed = isNew ? known.keys.filter { !patterns.contains($0) }.sorted() : []
                 for row in routes { known[row.pattern] = row }
+                for pattern in removed { known[pattern] = nil }
                 (sample, sentAt) = (current.number, now)
-                await sink.send(ServerSentEvent("snapshot", self.json(current, routes: routes, now: now)))
+                let json = self.json(current, routes: routes, removed: removed, now: now)
+                await sink.send(ServerSentEvent("snapshot", json))
             }
             try? await Task.sleep(for: self.interval)
         }
@@ -43,6 +48,7 @@ struct SnapshotStream {
     private func json(
         _ sample: StatisticsBoard.Sample,
         routes: [StatisticsBoard.Row],
+        removed: [String],
         now: Double
     ) -> [UInt8] {
         let changes = self.recorder.state.withLock { $0.changes(for: self.reader, limit: self.rows) }
@@ -62,6 +68,7 @@ struct SnapshotStream {
             json.add("waiting", row.waiting)
             json.add("limit", row.limit)
         }
+        json.add("removed", removed)
         json.add(
             "histogram",
             raw: "[\(sample.histogram.map { "[\($0.upper),\($0.count)]" }.joined(separator: ","))]"

@@ -61,7 +61,7 @@ final class StatisticsBoard: Sendable {
             return nil
         }
         if let known { return known }
-        self.recorder.catalog.update(self.bus)
+        self.recorder.update(self.bus)
         let routes = self.bus.routeStatistics
         let loads = Dictionary(self.bus.routeLoads.map { ($0.pattern, $0) }) {
             $0.waiting < $1.waiting ? $1 : $0

@@ -30,7 +30,7 @@ struct Shape {
 
     private mutating func add(_ value: Any, depth: Int) {
         if let text = value as? String { return self.add(count: text.utf8.count, of: "String") }
-        if let encoded = value as? any EncodedValue { return self.add(encoded) }
+        if let encoded = value as? JSONText { return self.add(encoded) }
         let type = Swift.type(of: value)
         if type is AnyClass {
             self.text += TypeName.of(type)
@@ -79,12 +79,16 @@ struct Shape {
     }
 
     /// Adds the shape of a value that is stored as JSON.
-    private mutating func add(_ encoded: any EncodedValue) {
-        switch encoded.plain {
-        case let text as String: self.add(count: text.utf8.count, of: "String")
-        case let values as [any Sendable]: self.add(count: values.count, of: "Array")
-        case let members as [String: any Sendable]: self.add(count: members.count, of: "Object")
-        case let plain: self.text += plain is Void ? "null" : TypeName.of(Swift.type(of: plain))
+    ///
+    /// The content of arrays and objects is not decoded, because a peer could send content for which this
+    /// takes long.
+    private mutating func add(_ encoded: JSONText) {
+        switch encoded.shape {
+        case .null: self.text += "null"
+        case .bool, .number: self.text += TypeName.of(Swift.type(of: encoded.plain))
+        case .string: self.add(count: encoded.string?.utf8.count ?? 0, of: "String")
+        case .array: self.add(count: encoded.count ?? 0, of: "Array")
+        case .object: self.add(count: encoded.count ?? 0, of: "Object")
         }
     }
 

@@ -135,6 +135,25 @@ struct ReplayTests {
     }
 
     @Test
+    func `replays that fail are kept, also when the group has reached its quota`() async throws {
+        try self.bus.register("app://shop/:n") { _ in throw RoutingError.refused("closed") }
+        try await ConsoleTestServer.run(self.bus, .quiet { $0.allowsActions = true }) { server in
+            // The quota of a group is a hundred letters at once.
+            for number in 0..<100 { self.bus.send("app://shop/\(number)") }
+            #expect(await eventually { self.bus.statistics.deadLettered == 100 })
+            let body = #"{"code":"refused","pattern":"app://shop/:n"}"#
+            let answer = try await server.post("api/deadletters/replay", body)
+            #expect(answer.json?.member(named: "replayed")?.elements?.count == 100)
+            #expect(await eventually { self.bus.statistics.deadLettered == 200 })
+            // Each URL has one letter that was not sent again.
+            let open = try await self.letters(server).filter {
+                $0.member(named: "isReplayed")?.bool == false
+            }
+            #expect(Set(open.map { $0.member(named: "url")?.string }).count == 100)
+        }
+    }
+
+    @Test
     func `a letter that a caller awaited is replayed with a caller`() async throws {
         try await ConsoleTestServer.run(self.bus, .quiet { $0.allowsActions = true }) { server in
             _ = await failure { try await self.bus.route("app://shop/x") }

@@ -107,6 +107,14 @@ struct BooksTests {
     }
 
     @Test
+    func `the pattern of a page has the limits for peers`() async throws {
+        try await ConsoleTestServer.run(self.bus) { server in
+            let refused = try await server.get("api/stream?pattern=app://a/:n((.?)%7B400%7D)")
+            #expect(refused.status == 400 && refused.text.contains("regular expression"), "\(refused.text)")
+        }
+    }
+
+    @Test
     func `a flood of large values stays within the console's memory limit`() async throws {
         try self.bus.register("app://large/:n") { message in
             Array(repeating: message.parameters["n"] ?? "", count: 10_000)

@@ -140,6 +140,29 @@ struct DiagramTests {
     }
 
     @Test
+    func `a message of a handler that was not recorded does not come from the caller`() {
+        var flow = RecordedFlow(number: 1, route: "app://a")
+        flow.messages = [
+            RecordedMessage(
+                id: CorrelationID(rawValue: 2),
+                time: 0,
+                url: "app://a",
+                pattern: "app://a",
+                module: nil,
+                origin: "local",
+                node: nil,
+                cause: CorrelationID(rawValue: 1),
+                answers: nil,
+                kind: .send,
+                value: nil,
+                parameters: []
+            )
+        ]
+        flow.events = [FlowEvent(kind: .message, message: 0, time: 0, text: "", duration: nil)]
+        #expect(FlowDiagram(flow)?.participants == ["handler (not recorded)", "app://a"])
+    }
+
+    @Test
     func `a diagram escapes characters that have a meaning in Mermaid`() {
         var flow = RecordedFlow(number: 1, route: "app://a")
         flow.messages = [

@@ -117,5 +117,33 @@ struct ViewTests {
             #expect(log.last?.member(named: "bus")?.member(named: "replied")?.int == 50)
         }
     }
+
+    @Test
+    func `a snapshot names the routes that were unregistered`() async throws {
+        try self.bus.register("app://a") { _ in 1 }
+        let registration = try self.bus.register("app://b") { _ in 1 }
+        try await ConsoleTestServer.run(self.bus) { server in
+            try await server.watch {
+                _ = try await self.bus.route("app://b", as: Int.self)
+            } until: { log in
+                guard log.text.contains(#""pattern":"app://b","sent":1"#) else { return false }
+                registration.cancel()
+                return log.text.contains(#""removed":["app://b"]"#)
+            }
+        }
+    }
+
+    @Test
+    func `the console shows the possible addresses of each route`() async throws {
+        try self.bus.register(#"app://user/:id(\d+)"#) { _ in 1 }
+        try self.bus.register("app://shop/list(/:page)") { _ in 1 }
+        try await ConsoleTestServer.run(self.bus) { server in
+            let routes = try await server.get("api/routes").json?.member(named: "routes")?.elements ?? []
+            let addresses = routes.map { $0.member(named: "addresses")?.elements?.compactMap(\.string) ?? [] }
+            #expect(
+                addresses == [["app://shop/list/{page}", "app://shop/list"], ["app://user/{id}"]]
+            )
+        }
+    }
 }
 #endif

@@ -52,10 +52,28 @@ struct ShapeTests {
         ({ @Sendable (_: Int) in "x" } as @Sendable (Int) -> String, "@Sendable (Int) -> String"),
         (JSONText(Array(#"{"password":"hunter2"}"#.utf8)), "Object(1)"),
         (JSONText(Array(#""hunter2""#.utf8)), "String(7)"), ((1, "two"), "(Int, String)"),
+        (JSONText(Array("[1,[2,3]]".utf8)), "Array(2)"), (JSONText(Array("null".utf8)), "null"),
+        (JSONText(Array("17".utf8)), "Int"), (JSONText(Array("1.5".utf8)), "Double"),
     ])
     func `a value's shape has types and counts, and no content`(value: any Sendable, shape: String) {
         #expect(Shape.of(value, hiding: Self.redaction) == shape)
         #expect(!Shape.of(value, hiding: Self.redaction).contains("hunter2"))
+    }
+
+    @Test
+    func `the shape of deeply nested JSON takes no longer than its validation`() throws {
+        let depth = 60
+        let content = Array(repeating: "1", count: 50_000).joined(separator: ",")
+        let bytes = Array(
+            (String(repeating: "[", count: depth) + content + String(repeating: "]", count: depth)).utf8
+        )
+        let clock = ContinuousClock()
+        var text: JSONText?
+        let validation = try clock.measure { text = try JSONText(validating: bytes) }
+        let nested = try #require(text)
+        let shaping = clock.measure { #expect(Shape.of(nested, hiding: Self.redaction) == "Array(1)") }
+        // Decoding the value would read the content once for each level.
+        #expect(shaping < validation * 10, "\(shaping) for the shape, \(validation) for the validation")
     }
 
     @Test

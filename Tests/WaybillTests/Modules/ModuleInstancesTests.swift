@@ -23,6 +23,14 @@ struct ModuleInstancesTests {
     }
 
     @Test
+    func `the load of a route with several instances has the limits of all mailboxes`() async throws {
+        let bus = MessageBus(eventLoops: self.loops)
+        try await bus.install(instances: .perLoop) { Tally() }
+        let limits = Set(bus.routeLoads.map(\.limit))
+        #expect(limits == [2 * bus.configuration.mailboxLimit])
+    }
+
+    @Test
     func `callers outside of the loops use the module's instances in turn`() async throws {
         let bus = MessageBus(eventLoops: self.loops)
         let modules = try await bus.install(instances: .perLoop) { Tally() }.modules
