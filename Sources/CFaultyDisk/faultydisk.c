@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { FILE_COUNT = 32, NAME_SIZE = 256, SECTOR = 512 };
+enum { NAME_SIZE = 4096, SECTOR = 512 };
 
 typedef struct {
     int64_t offset;
@@ -30,12 +30,17 @@ typedef struct {
     Content synced;   // The content on the disk, without `writes`.
     Write *writes;
     int write_count;
+    // The open file that has locked this file, and the number of its process; NULL if none has.
+    const void *owner;
+    int owner_process;
 } DiskFile;
 
 struct faulty_disk {
     sqlite3_vfs vfs;
     char name[32];
-    DiskFile files[FILE_COUNT];
+    // Each file keeps its address, because open files refer to it. A deleted file has an empty name.
+    DiskFile **files;
+    int file_count;
     uint64_t random_state;
     // The number of the running process. The files that an earlier process has opened fail.
     atomic_int process;
@@ -84,22 +89,22 @@ static void content_copy(Content *to, const Content *from) {
 }
 
 static DiskFile *find(faulty_disk *disk, const char *name) {
-    for (int i = 0; i < FILE_COUNT; i++) {
-        if (strcmp(disk->files[i].name, name) == 0) return &disk->files[i];
+    for (int i = 0; i < disk->file_count; i++) {
+        if (strcmp(disk->files[i]->name, name) == 0) return disk->files[i];
     }
     return NULL;
 }
 
 static DiskFile *create(faulty_disk *disk, const char *name) {
-    for (int i = 0; i < FILE_COUNT; i++) {
-        DiskFile *file = &disk->files[i];
-        if (file->name[0] == 0) {
-            memset(file, 0, sizeof *file);
-            strncpy(file->name, name, sizeof file->name - 1);
-            return file;
-        }
+    DiskFile *file = find(disk, "");
+    if (!file) {
+        file = malloc(sizeof *file);
+        disk->files = realloc(disk->files, sizeof(DiskFile *) * (size_t)(disk->file_count + 1));
+        disk->files[disk->file_count++] = file;
     }
-    return NULL;
+    memset(file, 0, sizeof *file);
+    strncpy(file->name, name, sizeof file->name - 1);
+    return file;
 }
 
 static void erase(DiskFile *file) {
@@ -119,11 +124,14 @@ static int takes_place(faulty_disk *disk) {
 }
 
 static void erase_all(faulty_disk *disk) {
-    for (int i = 0; i < FILE_COUNT; i++) erase(&disk->files[i]);
+    for (int i = 0; i < disk->file_count; i++) erase(disk->files[i]);
 }
 
 static void free_if_unused(faulty_disk *disk) {
-    if (disk->is_destroyed && disk->open_files == 0) free(disk);
+    if (!disk->is_destroyed || disk->open_files > 0) return;
+    for (int i = 0; i < disk->file_count; i++) free(disk->files[i]);
+    free(disk->files);
+    free(disk);
 }
 
 static void add_write(DiskFile *file, const void *bytes, int64_t count, int64_t offset) {
@@ -151,7 +159,9 @@ static int is_usable(const OpenFile *open) {
 }
 
 static int file_close(sqlite3_file *base) {
-    faulty_disk *disk = ((OpenFile *)base)->disk;
+    OpenFile *open = (OpenFile *)base;
+    faulty_disk *disk = open->disk;
+    if (open->file->owner == open) open->file->owner = NULL;
     disk->open_files--;
     free_if_unused(disk);
     return SQLITE_OK;
@@ -178,7 +188,7 @@ static int file_write(sqlite3_file *base, const void *bytes, int count, sqlite3_
     DiskFile *file = open->file;
     if (disk->limit > 0 && offset + count > file->current.size) {
         int64_t sum = offset + count - file->current.size;
-        for (int i = 0; i < FILE_COUNT; i++) sum += disk->files[i].current.size;
+        for (int i = 0; i < disk->file_count; i++) sum += disk->files[i]->current.size;
         if (sum > disk->limit) return SQLITE_FULL;
     }
     int done = takes_place(disk);
@@ -213,10 +223,32 @@ static int file_size(sqlite3_file *base, sqlite3_int64 *size) {
     return SQLITE_OK;
 }
 
-static int file_lock(sqlite3_file *base, int level) { return SQLITE_OK; }
-static int file_unlock(sqlite3_file *base, int level) { return SQLITE_OK; }
+// Returns whether another open file has locked a file. The locks of a process end with the process.
+static int is_locked_by_another(const OpenFile *open) {
+    const DiskFile *file = open->file;
+    return file->owner && file->owner != open && file->owner_process == open->disk->process;
+}
+
+// A lock for writing. A store locks its file as long as the file is open, so locks for reading are not counted.
+static int file_lock(sqlite3_file *base, int level) {
+    OpenFile *open = (OpenFile *)base;
+    if (!is_usable(open)) return SQLITE_IOERR_LOCK;
+    if (is_locked_by_another(open)) return SQLITE_BUSY;
+    if (level > SQLITE_LOCK_SHARED) {
+        open->file->owner = open;
+        open->file->owner_process = open->process;
+    }
+    return SQLITE_OK;
+}
+
+static int file_unlock(sqlite3_file *base, int level) {
+    OpenFile *open = (OpenFile *)base;
+    if (level <= SQLITE_LOCK_SHARED && open->file->owner == open) open->file->owner = NULL;
+    return SQLITE_OK;
+}
+
 static int file_check_lock(sqlite3_file *base, int *result) {
-    *result = 0;
+    *result = is_locked_by_another((OpenFile *)base);
     return SQLITE_OK;
 }
 static int file_control(sqlite3_file *base, int operation, void *argument) { return SQLITE_NOTFOUND; }
@@ -260,8 +292,20 @@ static int disk_access(sqlite3_vfs *vfs, const char *path, int flags, int *resul
     return SQLITE_OK;
 }
 
+// Removes the parts of a path that do not change its file, so that each file has one name.
 static int disk_path(sqlite3_vfs *vfs, const char *path, int count, char *out) {
-    sqlite3_snprintf(count, out, "%s", path);
+    int length = 0;
+    for (const char *rest = path; *rest && length < count - 1;) {
+        int begins = rest == path || rest[-1] == '/';
+        if (begins && rest[0] == '.' && rest[1] == '/') {
+            rest += 2;
+        } else if (begins && rest > path && rest[0] == '/') {
+            rest += 1;
+        } else {
+            out[length++] = *rest++;
+        }
+    }
+    out[length] = 0;
     return SQLITE_OK;
 }
 
@@ -385,8 +429,10 @@ static void survive(faulty_disk *disk, DiskFile *file, const Write *write) {
 }
 
 void faulty_disk_restore_power(faulty_disk *disk) {
-    for (int i = 0; i < FILE_COUNT; i++) {
-        DiskFile *file = &disk->files[i];
+    for (int i = 0; i < disk->file_count; i++) {
+        DiskFile *file = disk->files[i];
+        // The processes that had locked the file have ended.
+        file->owner = NULL;
         if (file->name[0] == 0) continue;
         for (int w = 0; w < file->write_count; w++) survive(disk, file, &file->writes[w]);
         drop_writes(file);

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/time.h>
 #include <time.h>
 
@@ -113,6 +114,8 @@ REPLACEMENT int gettimeofday(struct timeval *restrict result, void *restrict zon
     int status = clock_gettime(CLOCK_REALTIME, &now);
     result->tv_sec = now.tv_sec;
     result->tv_usec = now.tv_nsec / 1000;
+    // The system fills the obsolete time zone with zeros as well.
+    if (zone != NULL) memset(zone, 0, sizeof(struct timezone));
     return status;
 }
 

@@ -25,9 +25,12 @@ struct FaultMiddleware: Middleware {
             isForOtherNode ? 0 : self.simulator.choose(.failure, below: 3, odds: faults.failure)
         if failure == 1 { throw Self.error("the message was lost") }
         if !isForOtherNode, let delay = self.delay() { try await context.sleep(for: delay) }
-        let value = try await next(message)
+        // The failure of a handler is a reply as well, which can be late or lost.
+        let reply: Result<any Sendable, any Error>
+        do { reply = .success(try await next(message)) } catch { reply = .failure(error) }
         if !isForOtherNode, let delay = self.delay() { try await context.sleep(for: delay) }
         if failure == 2 { throw Self.error("the reply was lost") }
+        let value = try reply.get()
         if self.isRepeated(message) { throw Self.error("the outcome of the attempt was lost") }
         return value
     }

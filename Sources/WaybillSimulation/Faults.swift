@@ -31,7 +31,9 @@ public struct Faults: Sendable {
         /// The fault does not happen.
         public static let never = Self(perHour: 0)
 
-        /// The fault happens to each node at random times.
+        /// The fault happens to each node at random times, while time passes.
+        ///
+        /// If the time jumps to the next timer, the fault happens at most once, after the jump.
         ///
         /// - Parameter count: The expected number of times in one hour of simulated time.
         /// - Returns: The rate.

@@ -59,6 +59,8 @@ extension Simulator {
             }
         }
         guard !broken.isEmpty else {
+            // The work of clients and of plain actors is followed by no other evaluation.
+            self.checkInvariants()
             self.checkThatInvariantsEnded()
             return self.failure == nil
         }

@@ -165,6 +165,33 @@ struct WorldTests {
         #expect(waiting.reason.contains("use `world.eventually`"))
     }
 
+    @Test func `an invariant is evaluated although only clients and plain actors have worked`() async throws {
+        let failure = try await failure(seeds: 1...1) { world in
+            let database = Database()
+            world.always("the database is empty") { await database.rows == 0 }
+            await database.insert()
+        }
+        #expect(failure.reason == "The invariant \"the database is empty\" does not hold")
+    }
+
+    @Test func `the failure of a handler can be lost like its value`() async throws {
+        let codes = Mutex<Set<RoutingError.Code>>([])
+        try await simulate(seeds: 1...40, faults: Faults(failure: 1)) { world in
+            _ = try await world.node("shop") { bus in
+                try bus.register("app://closed") { _ in throw RoutingError.refused("closed") }
+                try bus.register("app://outer") { _ async throws in try await bus.route("app://closed") }
+            }
+            try await world.clients(1) { client, _ in
+                do {
+                    try await client.route("app://outer")
+                } catch let error as RoutingError {
+                    codes.withLock { _ = $0.insert(error.code) }
+                }
+            }
+        }
+        #expect(codes.withLock { $0 } == [.unreachable])
+    }
+
     @Test func `a run that is stuck fails at the time at which it is stuck`() async throws {
         let failure = try await failure { world in
             _ = try await world.node("shop") { bus in
@@ -180,6 +207,26 @@ struct WorldTests {
     }
 
     #if Durable
+    @Test func `a simulated disk has one store for each file, and room for many files`() async throws {
+        try await simulate(seeds: 1...3) { world in
+            _ = try await world.node("shop") { bus in
+                let first = try await DurableStore("shop.db")
+                for path in ["shop.db", "./shop.db", ".//shop.db"] {
+                    let error = await #expect(throws: DurableError.self) { try await DurableStore(path) }
+                    #expect(error?.code == .inUse, "\(path)")
+                }
+                let folder = String(repeating: "folder/", count: 100)
+                var others: [DurableStore] = []
+                for number in 0..<40 { others.append(try await DurableStore("\(folder)\(number).db")) }
+                await first.close()
+                // The file is free again.
+                let again = try await DurableStore("shop.db")
+                try await bus.attach(again)
+                return others
+            }
+        }
+    }
+
     @Test func `an invariant that reads a store does not fail when the power is lost`() async throws {
         try await simulate(seeds: 1...50, faults: Faults(powerLoss: .perHour(60))) { world in
             let shop = try await world.node("shop") { bus in
