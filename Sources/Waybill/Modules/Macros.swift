@@ -26,7 +26,7 @@
 ///   compiler checks its parameters and its reply type.
 /// - `services`, which has an element for each protocol with ``Service(_:)`` in the inheritance clause.
 ///
-/// <doc:Modules> shows all of the generated code. Patterns are checked at compile time, with the conventions
+/// <doc:Modules> describes the generated code. Patterns are checked at compile time, with the conventions
 /// of `RoutingConventions.waybill`.
 ///
 /// - Parameter url: The base URL of the routes, a literal without interpolation.
@@ -91,8 +91,8 @@ public macro Route(_ path: String) = #externalMacro(module: "WaybillPlugin", typ
 ///
 /// The macro generates a proxy, `TimeServiceProxy` in this example, and an overload of
 /// ``serviceRoutes(of:in:)`` that `@Module` calls. The protocol must inherit only from `Sendable` and be
-/// declared at file level. Its methods must be `async throws` and have different names. <doc:Services> shows
-/// all of the generated code.
+/// declared at file level. Its methods must be `async throws` and have different names. <doc:Services>
+/// describes the generated code.
 ///
 /// - Parameter url: The base URL of the methods, a literal without interpolation and parameters.
 @attached(peer, names: suffixed(Proxy), named(serviceRoutes))

@@ -19,12 +19,16 @@ enum ValueType {
         return self.withoutSelf(type.trimmed, owner)
     }
 
+    /// Returns a type without the specifiers of a parameter, such as `sending`.
+    ///
+    /// `nonisolated(nonsending)` belongs to the type of a function.
     static func withoutSpecifiers(_ type: TypeSyntax) -> TypeSyntax {
         guard let attributed = type.as(AttributedTypeSyntax.self), !attributed.specifiers.isEmpty else {
             return type
         }
-        if attributed.attributes.isEmpty { return attributed.baseType }
-        return TypeSyntax(attributed.with(\.specifiers, []))
+        let kept = attributed.specifiers.filter { $0.is(NonisolatedTypeSpecifierSyntax.self) }
+        if attributed.attributes.isEmpty, kept.isEmpty { return attributed.baseType }
+        return TypeSyntax(attributed.with(\.specifiers, kept))
     }
 
     /// Returns code in which the actor's name replaces `Self`, because `Self` is a different type inside

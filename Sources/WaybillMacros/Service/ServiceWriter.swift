@@ -12,7 +12,7 @@ struct ServiceWriter {
     /// The name of the generic parameter for the module, which must not be a type of the program.
     private static let provider = "WaybillProvider"
 
-    private var proxyName: String { "\(self.service.name.withoutBackticks)Proxy" }
+    private var proxyName: String { "\(self.service.name.withoutBackticks)Proxy".asIdentifier }
     private var head: String { self.service.availability.map { "\($0)\n" }.joined() }
 
     private var proxy: String {
@@ -65,7 +65,7 @@ struct ServiceWriter {
             let name = "\(requirement.identifier): Waybill.ServiceReply"
             // Inside of the enumeration, the name `Value` would refer to the enumeration's own type alias.
             let isNamedValue = type.tokens(viewMode: .sourceAccurate).contains { $0.text == "Value" }
-            let alias = "\(requirement.name)_Value"
+            let alias = "\(requirement.name)_Value".asIdentifier
             let outer = isNamedValue ? "\(access)typealias \(alias) = \(type); " : ""
             let value = isNamedValue ? alias : "\(type)"
             let declaration = "\(outer)\(access)enum \(name) { \(access)typealias Value = \(value) }"

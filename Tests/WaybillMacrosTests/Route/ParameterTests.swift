@@ -1,9 +1,30 @@
 #if Macros
 
+import SwiftSyntax
+import SwiftSyntaxBuilder
 import Testing
+
+@testable import WaybillMacros
 
 @Suite
 struct ParameterTests {
+    @Test(arguments: [
+        ("sending @escaping @Sendable () -> Void", "@Sendable () -> Void"),
+        ("borrowing [Self.Item]?", "[A.Item]?"),
+        (
+            "nonisolated(nonsending) @escaping @Sendable () async -> Void",
+            "nonisolated(nonsending) @Sendable () async -> Void"
+        ),
+        (
+            "@escaping @Sendable nonisolated(nonsending) () async -> Void",
+            "@Sendable nonisolated(nonsending) () async -> Void"
+        ),
+    ])
+    func `the type of a value keeps only specifiers that belong to the type`(source: String, value: String) {
+        let type = ValueType.plain(TypeSyntax(stringLiteral: source), in: "A")
+        #expect(type.trimmedDescription == value)
+    }
+
     @Test
     func `labels, aliases of Optional and closures are read correctly from parameters`() {
         expectExpansion(
