@@ -18,6 +18,14 @@ package enum JSONError: Error, Hashable, CustomStringConvertible {
     /// ``WaybillRouting/CombiningMarks/limit``.
     case combiningMarks(at: Int)
 
+    /// Whether the brackets of the rejected text are known to be in order.
+    package var hasKnownStructure: Bool {
+        switch self {
+        case .notUTF8, .tooDeep, .combiningMarks: true
+        case .malformed, .notObject, .tooLong: false
+        }
+    }
+
     package var description: String {
         switch self {
         case .notUTF8: "the text is not UTF-8"

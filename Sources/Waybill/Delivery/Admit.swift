@@ -108,7 +108,7 @@ extension BusCore {
 
     @inline(never)
     private func accessError(at url: String, by access: PeerAccess) -> RoutingError? {
-        guard CombiningMarks.areFew(in: url) else { return .combiningMarks(url) }
+        guard CombiningMarks.areFew(inURL: url) else { return .combiningMarks(url) }
         do throws(RoutingError) {
             let operations = try self.exposures(to: access.audience).operations(at: url)
             return operations.isSuperset(of: access.operation)

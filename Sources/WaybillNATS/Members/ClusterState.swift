@@ -219,7 +219,7 @@ struct ClusterState: Sendable {
 
     private mutating func update(_ member: inout Member, routes: Set<String>, topics: Set<String>) {
         let (oldRoutes, oldTopics) = (member.routes, member.topics)
-        for old in oldRoutes where !routes.contains(old) { self.directory.removeRoute(old, of: member.id) }
+        self.directory.removeRoutes(oldRoutes.lazy.filter { !routes.contains($0) }, of: member.id)
         self.directory.addRoutes(routes.lazy.filter { !oldRoutes.contains($0) }, of: member.id)
         for old in oldTopics where !topics.contains(old) { self.directory.removeTopic(old) }
         for new in topics where !oldTopics.contains(new) { self.directory.addTopic(new) }

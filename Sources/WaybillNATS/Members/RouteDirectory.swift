@@ -43,16 +43,22 @@ struct RouteDirectory: Sendable {
         }
     }
 
-    mutating func removeRoute(_ text: String, of node: NodeID) {
-        guard let pattern = try? self.empty.pattern(text, from: .node) else { return }
-        let shape = PatternShape(pattern)
-        guard let isUnused = self.targets[shape]?.nodes.remove(node), isUnused,
-            let target = self.targets.removeValue(forKey: shape)
-        else { return }
-        self.inConflict[shape] = nil
-        guard let route = target.route else { return }
-        self.table.remove(route)
-        // Patterns that conflicted with the removed pattern can possibly be inserted now.
+    mutating func removeRoutes(_ texts: some Sequence<String>, of node: NodeID) {
+        var hasRemoved = false
+        for text in texts {
+            guard let pattern = try? self.empty.pattern(text, from: .node) else { continue }
+            let shape = PatternShape(pattern)
+            guard let isUnused = self.targets[shape]?.nodes.remove(node), isUnused,
+                let target = self.targets.removeValue(forKey: shape)
+            else { continue }
+            self.inConflict[shape] = nil
+            guard let route = target.route else { continue }
+            self.table.remove(route)
+            hasRemoved = true
+        }
+        guard hasRemoved else { return }
+        // Patterns that conflicted with a removed pattern can possibly be inserted now. They are tried once,
+        // because a node can announce many patterns that conflict.
         let waiting = self.inConflict
         self.inConflict = [:]
         self.route(Array(waiting.values), Array(waiting.keys))
@@ -115,6 +121,13 @@ private struct TopicSet: Sendable {
     private let empty: RouteTable<PatternShape>
     /// The tables of the set; if patterns conflict, each of them is in a different table.
     private var tables: [RouteTable<PatternShape>] = []
+    /// The patterns that conflict with a pattern of each table.
+    ///
+    /// While there is such a pattern, the set counts as matching every URL: the sender then publishes messages
+    /// that no subscriber needs, but loses none.
+    private var unfiled: Set<PatternShape> = []
+    /// The maximum number of tables, because each publication searches all of them.
+    private static let tableLimit = 16
     /// The number of patterns of each shape.
     private var counts: [PatternShape: Int] = [:]
     private var places: [PatternShape: (table: Int, route: RouteID)] = [:]
@@ -135,6 +148,10 @@ private struct TopicSet: Sendable {
                 return
             }
         }
+        guard self.tables.count < Self.tableLimit else {
+            self.unfiled.insert(shape)
+            return
+        }
         var table = self.empty
         guard let route = try? table.insert(pattern, shape) else { return }
         self.tables.append(table)
@@ -151,11 +168,13 @@ private struct TopicSet: Sendable {
             return
         }
         self.counts[shape] = nil
+        self.unfiled.remove(shape)
         guard let place = self.places.removeValue(forKey: shape) else { return }
         self.tables[place.table].remove(place.route)
     }
 
     mutating func contains(_ url: String) -> Bool {
+        if !self.unfiled.isEmpty { return true }
         if let latest, latest.url.hasSameBytes(as: url) { return latest.isMatched }
         let isMatched = self.tables.contains { !$0.isEmpty && ((try? $0.match(url)) ?? nil) != nil }
         self.latest = (url, isMatched)

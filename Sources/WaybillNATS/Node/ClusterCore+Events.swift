@@ -75,6 +75,7 @@ extension ClusterCore {
         }
         if case .malformed = frame {
             self.note { $0.malformed += 1 }
+            self.loseAnswers(in: message)
         } else if self.subjects.request(ofInbox: message.subject) != nil {
             // Other nodes answer the requests of this node at its inboxes.
             let node = message.reply.flatMap { self.subjects.node(in: $0) }
@@ -203,6 +204,21 @@ extension ClusterCore {
 
 // Answers to this node's requests.
 extension ClusterCore {
+    /// Fails the requests that another node handles if the node has sent answers that cannot be read.
+    ///
+    /// The answers of a node are joined, and the requests that they belong to are unknown.
+    private func loseAnswers(in message: TransportMessage) {
+        guard self.subjects.request(ofInbox: message.subject) != nil,
+            let node = message.reply.flatMap({ self.subjects.node(in: $0) })
+        else { return }
+        for (id, request) in self.requests where request.node == node {
+            self.deliver(
+                .lost("the node \(self.name(of: node)) has sent an answer that cannot be read"),
+                to: id
+            )
+        }
+    }
+
     private func receiveAnswer(_ message: RPCMessage, from node: NodeID?) {
         guard let (id, isClaim) = message.answered else {
             return self.note { $0.malformed += 1 }
@@ -260,9 +276,11 @@ extension ClusterCore {
         guard isAboutRequest || self.budget.hasRoom(forRequests: count, size: size, of: senders) else {
             return self.refuse(frame, of: senders, message.reply)
         }
-        // The record of a request gives the budget back when it is released. Each request of a batch has its own.
+        // The record of a request gives the budget back when it is released. Each request of a batch has its own,
+        // and is charged the whole batch, because the answers to the rest of the batch wait for its answer.
+        let batchSize = if case .batch = frame { size } else { 0 }
         let makeRecord: @Sendable (Int) -> RunningRequest = { [budget, tally] bytes in
-            let charge = RequestBudget.Charge(bytes: bytes, of: senders, to: budget)
+            let charge = RequestBudget.Charge(bytes: bytes + batchSize, of: senders, to: budget)
             return RunningRequest(charge, tally: tally, subject: endpoint)
         }
         let session = self.session(with: peer)

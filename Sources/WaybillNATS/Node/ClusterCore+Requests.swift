@@ -131,7 +131,7 @@ extension ClusterCore {
         }
         // Another node does not read a message that exceeds a limit.
         let depthLimit = JSONText.depthLimit - (envelope == nil ? 0 : 3)
-        guard headers.isEmpty, !isFlat else { return nil }
+        guard headers.isEmpty, !isFlat || !CombiningMarks.areFew(in: payload.span) else { return nil }
         return JSONText(payload).objection(depthLimit: depthLimit, url: url)
     }
 
@@ -163,7 +163,8 @@ extension ClusterCore {
             let event = self.event(message, url, in: topic.subject)
             (payload, headers) = event.encoded(as: mode)
             envelope = nil
-            if !writer.isFlat, let error = event.objection(in: mode, url) { throw error }
+            let isReadable = writer.isFlat && CombiningMarks.areFew(in: writer.bytes.span)
+            if !isReadable, let error = event.objection(in: mode, url) { throw error }
         }
         if let error = self.objection(to: payload, in: envelope, headers, url, isFlat: writer.isFlat) {
             throw error

@@ -71,8 +71,9 @@ final class NodeChannel: RPCChannel {
     }
 
     func objection(to result: JSONText) -> RoutingError? {
-        // The message around the result adds at most 200 bytes and four levels of nesting.
-        let limit = self.transport.payloadLimit - 200
+        // The message around the value, with the name of its type, adds at most 256 bytes and four levels of
+        // nesting.
+        let limit = self.transport.payloadLimit - 256
         if result.range.count > limit {
             return RoutingError(
                 .notTransferable,

@@ -126,7 +126,8 @@ extension ServiceDescription {
             writer.raw("}")
             return
         }
-        let time = Int(counts.time / .nanoseconds(1))
+        // The requests of a busy node can take more than 292 years together.
+        let time = Int(exactly: (counts.time / .nanoseconds(1)).rounded()) ?? .max
         for (name, number) in [
             ("num_requests", counts.requests), ("num_errors", counts.errors), ("processing_time", time),
             ("average_processing_time", counts.requests == 0 ? 0 : time / counts.requests),

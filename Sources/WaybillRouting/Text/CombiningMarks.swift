@@ -20,6 +20,16 @@ package enum CombiningMarks {
     /// Returns whether no run of combining marks in a text is longer than the limit.
     package static func areFew(in text: String) -> Bool { self.areFew(in: text.utf8.span) }
 
+    /// Returns whether no run of combining marks in a URL is longer than the limit, also if the marks are
+    /// percent-encoded.
+    package static func areFew(inURL url: String) -> Bool {
+        let bytes = url.utf8.span
+        for index in bytes.indices where bytes[index] == UInt8(ascii: "%") {
+            return self.areFew(in: PercentCoding.text(bytes, 0..<bytes.count))
+        }
+        return self.areFew(in: bytes)
+    }
+
     /// Returns whether no run of combining marks in valid UTF-8 is longer than the limit.
     package static func areFew(in bytes: Span<UInt8>) -> Bool {
         guard bytes.count >= self.shortestExcess else { return true }

@@ -38,6 +38,9 @@ extension JSONWriter {
                 try JSONText(encoding: value)
             }
             content.attachment(attachment, isFirst: false)
+            guard CombiningMarks.areFew(in: content.bytes.span) else {
+                throw RoutingError(.notTransferable, message: CombiningMarks.excess)
+            }
             self.raw(JSONText(content.bytes))
         } catch {
             self.name("error")

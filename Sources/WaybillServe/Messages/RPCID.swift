@@ -50,6 +50,42 @@ extension RPCID {
         }
     }
 
+    /// Finds the ID of the request that an unreadable `$/answer` notification answers.
+    ///
+    /// The handler of the request waits for this answer. Returns nil for any other text, and for an answer that
+    /// is a request, whose own ID the server finds. The search is like ``init(searching:)``.
+    init?(searchingAnswer bytes: ArraySlice<UInt8>) {
+        guard bytes.first == UInt8(ascii: "{") else { return nil }
+        var (depth, index) = (0, bytes.startIndex)
+        var name = bytes[..<bytes.startIndex]
+        var (hasMethod, isInParams, hasParams) = (false, false, false)
+        var id: RPCID?
+        while index < bytes.endIndex {
+            switch bytes[index] {
+            case UInt8(ascii: "\""):
+                let end = Self.endOfString(in: bytes, from: index)
+                name = bytes[index..<end]
+                index = end - 1
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            case UInt8(ascii: ":") where depth == 1:
+                isInParams = name.elementsEqual(#""params""#.utf8)
+                if name.elementsEqual(#""id""#.utf8) || isInParams && hasParams { return nil }
+                hasParams = hasParams || isInParams
+                guard name.elementsEqual(#""method""#.utf8) else { break }
+                let method = Self.value(at: bytes[(index + 1)...])
+                if hasMethod || method != .string(ExactText(SystemMethod.answer.rawValue)) { return nil }
+                hasMethod = true
+            case UInt8(ascii: ":") where depth == 2 && isInParams && id == nil:
+                if name.elementsEqual(#""id""#.utf8) { id = Self.value(at: bytes[(index + 1)...]) }
+            default: break
+            }
+            index += 1
+        }
+        guard hasMethod, let id, id != .null else { return nil }
+        self = id
+    }
+
     private static func endOfString(in bytes: ArraySlice<UInt8>, from start: Int) -> Int {
         var index = start + 1
         while index < bytes.endIndex, bytes[index] != UInt8(ascii: "\"") {

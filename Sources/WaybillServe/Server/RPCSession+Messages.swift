@@ -91,7 +91,14 @@ extension RPCSession {
     /// token.
     private func reject(_ id: RPCID, _ failure: RPCFailure, batch: Int?) {
         let answer = Self.answer(to: id, failure)
-        if let text = self.requests.add(answer, to: batch) { self.send(text, to: id) }
+        // A rejected message is not in flight, so a peer could collect any number of these answers in batches.
+        let hasRoom = self.requests.hasRoom(for: answer, in: batch)
+        if let text = self.requests.add(hasRoom ? answer : nil, to: batch) {
+            self.send(text, to: id)
+        } else {
+            self.connection?.noteUnread(of: self)
+        }
+        if !hasRoom { self.connection?.end("too many messages of its batches were rejected", in: self) }
         self.connection?.closeUnlessAuthenticated(self)
         self.connection?.closeIfDrained(self)
     }
@@ -283,11 +290,12 @@ extension RPCSession {
     func fail(_ number: ServedRequests.Number, with failure: RPCFailure) {
         guard let id = self.requests.id(of: number) else { return }
         let answer = Self.answer(to: id, failure)
-        // An error that a module declares can have details of any size, so check the size of the answer.
-        guard failure.declared != nil, let error = self.channel.objection(to: JSONText(answer)) else {
+        // An error can have details of any size, and can quote text of the peer that no node would read.
+        guard let error = self.channel.objection(to: JSONText(answer)) else {
             return self.settle(number, with: answer, failure: failure)
         }
-        self.fail(number, with: self.failure(error))
+        let readable = self.failure(error)
+        self.settle(number, with: Self.answer(to: id, readable), failure: readable)
     }
 
     /// Ends a request, and sends its answer or adds the answer to the batch of the request.

@@ -95,6 +95,13 @@ extension RPCSession {
         return true
     }
 
+    /// Fails the progress reply of a handler whose answer cannot be read.
+    func failAnswer(to id: RPCID, _ error: JSONError) {
+        guard let number = self.requests.number(of: id) else { return }
+        let message = "the answer of the caller cannot be read: \(error)"
+        self.resume(number, with: .failure(RoutingError(.notTransferable, message: message)))
+    }
+
     /// Delivers the answer to a progress reply, or the peer's failure, to the handler.
     ///
     /// - Returns: Whether a handler was waiting for the answer.

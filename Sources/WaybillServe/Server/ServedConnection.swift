@@ -92,6 +92,11 @@ extension ServedConnection {
                 self.setFrameBytes(text.range.count, in: session)
                 let limit = session.limits.messagesPerBatch
                 let frame = RPCFrame(text, depth: session.limits.depth, batchLimit: limit)
+                if case .malformed(let error, .null) = frame, error.hasKnownStructure,
+                    let id = RPCID(searchingAnswer: text.slice)
+                {
+                    session.failAnswer(to: id, error)
+                }
                 try await self.receiveInTurn(frame, in: session)
                 self.setFrameBytes(0, in: session)
                 if session.phase == .closed { break }

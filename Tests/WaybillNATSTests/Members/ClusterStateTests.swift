@@ -240,6 +240,40 @@ struct ClusterStateTests {
         #expect(state.shape(for: "app://item/x").map { state.nodes(sharing: $0) } == [names])
     }
 
+    @Test func `of many topics that conflict, a set searches only some and then accepts each URL`() {
+        var state = Self.state()
+        let node = NodeID.random()
+        let topics = (0..<2_000).map { "app://news(/\($0))" }
+        var announcement = Self.announcement(.state, node, epoch: 1)
+        announcement.topics = Array(topics.prefix(10))
+        _ = state.receive(announcement, at: .now)
+        var isTaken = state.hasSubscribers(of: "app://other")
+        #expect(!isTaken)
+        announcement = Self.announcement(.state, node, epoch: 2)
+        announcement.topics = topics
+        _ = state.receive(announcement, at: .now)
+        isTaken = state.hasSubscribers(of: "app://other")
+        #expect(isTaken)
+        announcement = Self.announcement(.change, node, epoch: 3)
+        announcement.removedTopics = topics
+        _ = state.receive(announcement, at: .now)
+        for url in ["app://other", "app://news/7"] {
+            isTaken = state.hasSubscribers(of: url)
+            #expect(!isTaken)
+        }
+    }
+
+    @Test func `routes that conflict are found when the routes before them are removed`() {
+        var state = Self.state()
+        let node = NodeID.random()
+        let routes = (0..<500).map { "app://item(/\($0))" }
+        _ = state.receive(Self.announcement(.state, node, epoch: 1, routes: routes), at: .now)
+        let change = Self.announcement(.change, node, epoch: 2, removed: Array(routes.dropLast()))
+        _ = state.receive(change, at: .now)
+        #expect(state.shape(for: "app://item/499").map { state.nodes(sharing: $0) } == [node])
+        #expect(state.shape(for: "app://item/1") == nil)
+    }
+
     @Test func `a topic is kept until the last pattern of its shape is removed`() {
         var state = Self.state()
         let node = NodeID.random()

@@ -42,6 +42,7 @@ struct UntransferableTests {
         }
     }
 
+    private static let marks = "e" + String(repeating: "\u{301}", count: 40)
     private static let large = String(repeating: "x", count: 1 << 20)
 
     private static func withNodes(
@@ -67,6 +68,7 @@ struct UntransferableTests {
                 }
                 try bus.register("app://far/fail") { _ in throw Loud() }
                 try bus.register("app://far/declare") { _ in throw Bulky() }
+                try bus.register("app://far/marks") { _ in throw RoutingError.refused(Self.marks) }
                 try bus.subscribe("app://far/news") { _ in }
             }
             let near = try await cluster.node("near", publicationFormat: publicationFormat)
@@ -119,6 +121,40 @@ struct UntransferableTests {
                 (_: Int) in 1
             }
             #expect(told == "refused, since notTransferable")
+        }
+    }
+
+    @Test func `an error whose text no node can read fails only its own call`() async throws {
+        try await Self.withNodes { near, far, _ in
+            // The node joins the answers of calls that it handles at the same time.
+            let codes = await withTaskGroup(of: RoutingError.Code?.self) { group in
+                for number in 0..<64 {
+                    group.addTask {
+                        let url = number == 30 ? "app://far/marks" : "app://far/take"
+                        return await failure { try await near.bus.route(url, timeout: .seconds(20)) }?.code
+                    }
+                }
+                return await group.reduce(into: [] as [RoutingError.Code]) { $0 += [$1].compactMap(\.self) }
+            }
+            #expect(codes == [.notTransferable])
+            #expect(near.node.statistics.malformed == 0)
+        }
+    }
+
+    @Test(arguments: [ClusterNode.PublicationFormat.jsonRPC, .structuredEvents, .binaryEvents])
+    func `a publication with a text that no node can read is a dead letter`(
+        format: ClusterNode.PublicationFormat
+    ) async throws {
+        try await Self.withNodes(publicationFormat: format) { near, far, _ in
+            let letters = Journal<String>()
+            let failed = near.bus.deadLetters
+            let watch = Task {
+                for await letter in failed { letters.add("\(letter.error.code)") }
+            }
+            defer { watch.cancel() }
+            try await near.bus.publish("app://far/news", parameters: ["v": Self.marks])
+            #expect(await letters.comes(to: "notTransferable"))
+            #expect(near.node.statistics.published == 0 && far.node.statistics.malformed == 0)
         }
     }
 

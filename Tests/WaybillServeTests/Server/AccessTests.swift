@@ -28,6 +28,22 @@ struct AccessTests {
         await bus.shutDown()
     }
 
+    @Test(arguments: ["%CC%81", "\u{301}", "%cc%81\u{301}"])
+    func `a URL with many combining marks is rejected, also if they are encoded`(mark: String) async throws {
+        try await withServer { served in
+            try served.bus.register("app://user/:id") { message -> Int in try message.argument("id") }
+            try served.bus.expose("app://user/:id")
+            let few = try await served.ask(
+                #"{"jsonrpc":"2.0","id":1,"method":"app://user/\#(String(repeating: mark, count: 3))"}"#
+            )
+            #expect(few.first?.contains("expected Int") == true, "\(few)")
+            let many = try await served.ask(
+                #"{"jsonrpc":"2.0","id":1,"method":"app://user/\#(String(repeating: mark, count: 31))"}"#
+            )
+            #expect(many.first?.contains("combining marks") == true, "\(many)")
+        }
+    }
+
     @Test
     func `the token must be the first message, and any other message closes the connection`() async throws {
         var configuration = RPCServer.Configuration.quiet

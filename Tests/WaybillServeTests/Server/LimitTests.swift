@@ -46,6 +46,24 @@ struct LimitTests {
     }
 
     @Test
+    func `a connection ends if its batches collect too many rejections`() async throws {
+        try await self.withLimits {
+            $0.batchAnswerBytes = 20_000
+        } _: { served in
+            let client = try await served.client()
+            // Each batch waits for its call, and its other messages are rejected.
+            let rejected = Array(repeating: "1", count: 100).joined(separator: ",")
+            for id in 1...5 {
+                // The connection may already be closed.
+                try? await client.send(
+                    #"[{"jsonrpc":"2.0","id":\#(id),"method":"app://wait"},\#(rejected)]"#
+                )
+            }
+            #expect(await served.balances())
+        }
+    }
+
+    @Test
     func `connections leave a part of the descriptors of the process to the program`() {
         var limits = RPCServer.Limits()
         #expect(limits.connections(ofDescriptors: 1_024) == 768)

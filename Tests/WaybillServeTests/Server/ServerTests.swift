@@ -157,6 +157,39 @@ struct ServerTests {
     }
 
     @Test
+    func `an answer that cannot be read fails the progress reply of its handler`() async throws {
+        try await withServer { served in
+            try served.bus.register("app://ask") { message -> Bool in
+                try await message.reply(with: 1, expecting: Bool.self)
+            }
+            try served.bus.expose("app://ask")
+            let client = try await served.client()
+            let params = #"{"$waybill":{"progress":true,"answers":true}}"#
+            let deep = String(repeating: "[", count: 80) + String(repeating: "]", count: 80)
+            let marks = "\"e" + String(repeating: "\u{301}", count: 40) + "\""
+            for (id, value) in [(7, deep), (8, marks)] {
+                try await client.send(
+                    #"{"jsonrpc":"2.0","id":\#(id),"method":"app://ask","params":\#(params)}"#
+                )
+                #expect(try await client.line()?.contains("$/progress") == true)
+                // An answer to another request, and a text that is no answer, change nothing.
+                for start in [
+                    #""method":"$/answer","params":{"id":9,"#, #""method":"$/ping","params":{"id":\#(id),"#,
+                ] {
+                    try await client.send(#"{"jsonrpc":"2.0",\#(start)"value":\#(value)}}"#)
+                    #expect(code(try await client.line()) == -32700)
+                }
+                try await client.send(
+                    #"{"jsonrpc":"2.0","method":"$/answer","params":{"id":\#(id),"value":\#(value)}}"#
+                )
+                let lines = try await client.lines(2)
+                #expect(lines.contains { code($0) == -32700 }, "\(lines)")
+                #expect(lines.contains { $0.contains(#""id":\#(id)"#) }, "\(lines)")
+            }
+        }
+    }
+
+    @Test
     func `progress replies arrive while the handler runs, and their answers reach the handler`() async throws
     {
         try await withServer { served in
