@@ -102,7 +102,7 @@ async def crowded(reader, writer):
         if number == 2500:
             params["missed"] = 3
         if number == 2600:
-            params = {"subscription": 7, "missed": 1, "error": {"code": -32011, "message": "no JSON"}}
+            params = {"subscription": 7, "error": {"code": -32011, "message": "no JSON"}}
         frames.append({"method": "$/message", "params": params})
     writer.write(b"".join(json.dumps({"jsonrpc": "2.0", **frame}).encode() + b"\n" for frame in frames))
     await expect_end(reader)
@@ -244,7 +244,7 @@ async def garbled(reader, writer):
         writer.write(b"id: e-3\n" + message)
         await reader.read()
     else:
-        writer.write(b"id: e-1\n" + message + b"id: e-2\nevent: message\ndata: {\n\n")
+        writer.write(b"id: e-1\n" + message + b"id: e-2\n" + message.replace(b"{}", b"1"))
         await writer.drain()
 
 

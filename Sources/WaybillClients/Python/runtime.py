@@ -933,7 +933,10 @@ class _SocketTransport:
                     # The client or the server has dropped messages before this message.
                     subscription.is_after_gap = True
                     feed.has_gap = False
-                if "error" not in message:
+                if "error" in message:
+                    # The server cannot send this message, which is missing before the next.
+                    subscription.is_after_gap = True
+                else:
                     beside = _object(message.get(_RESERVED) or {})
                     yield subscription.publication(message, beside)
         except ValueError as error:
@@ -1188,12 +1191,14 @@ class _WebTransport:
                 if name == "gap":
                     subscription.is_after_gap = True
                 elif name == "message":
-                    is_after_gap = subscription.is_after_gap
-                    # If this message is unreadable, the next one is after a gap.
-                    subscription.is_after_gap = True
-                    params = _object(_loads(data))
-                    subscription.is_after_gap = is_after_gap
-                    yield subscription.publication(params, params)
+                    try:
+                        params = _object(_loads(data))
+                        message = subscription.publication(params, params)
+                    except (ValueError, RecursionError):
+                        # This message is missing before the next one.
+                        subscription.is_after_gap = True
+                        raise
+                    yield message
                 elif name == "end":
                     return
 

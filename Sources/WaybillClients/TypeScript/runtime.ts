@@ -838,13 +838,19 @@ class WebTransport extends Transport {
     subscription.begin(isResumed);
     for await (const { name, id, text } of events(response)) {
       subscription.lastEvent = id || subscription.lastEvent;
+      if (name === "gap") subscription.isAfterGap = true;
       if (name === "end") return;
-      const isAfterGap = subscription.isAfterGap || name === "gap";
-      // If the message cannot be read, messages are missing before the next one.
-      subscription.isAfterGap = true;
-      const message = name === "message" ? object(parsed(text)) : undefined;
-      subscription.isAfterGap = isAfterGap;
-      if (message) yield subscription.publication(message, message);
+      if (name !== "message") continue;
+      let message: Publication;
+      try {
+        const data = object(parsed(text));
+        message = subscription.publication(data, data);
+      } catch (error) {
+        // This message is missing before the next one.
+        subscription.isAfterGap = true;
+        throw error;
+      }
+      yield message;
     }
   }
 }
@@ -1231,7 +1237,11 @@ class SocketTransport extends Transport {
         // The client or the server has dropped messages before this message.
         if (feed.hasGap || Number(message.missed) > 0) subscription.isAfterGap = true;
         feed.hasGap = false;
-        if (message.error !== undefined) continue;
+        if (message.error !== undefined) {
+          // The server cannot send this message, which is missing before the next one.
+          subscription.isAfterGap = true;
+          continue;
+        }
         const beside = isObject(message.$waybill) ? message.$waybill : {};
         yield subscription.publication(message, beside);
       }
