@@ -83,8 +83,8 @@ extension MessageBus {
 /// The number of messages in the mailbox of a route.
 package struct RouteLoad: Sendable {
     package let pattern: String
-    /// The number of messages in the route's mailbox, including messages of other routes that share it.
+    /// The number of messages in the route's mailboxes, including messages of other routes that share them.
     package let waiting: Int
-    /// The limit of the mailbox.
+    /// The sum of the limits of the mailboxes; a module has one mailbox for each instance.
     package let limit: Int
 }

@@ -198,7 +198,9 @@ function begin() {
         model.longestLags.clear();
     }
     // A message that ends while no stream is open is possibly never sent again. The snapshots repeat the others.
-    for (const row of model.rows.values()) if (row.state === "waiting") row.state = "unknown";
+    for (const [id, row] of model.rows) {
+        if (row.state === "waiting") model.rows.set(id, { ...row, state: "unknown" });
+    }
     model.stats.clear();
     model.patternProblem = null;
     model.state = "live";

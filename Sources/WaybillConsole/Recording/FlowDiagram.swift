@@ -19,8 +19,8 @@ struct FlowDiagram {
 
     /// The name of the sender if no handler sent the message.
     static let caller = "caller"
-    /// The name of the sender if a handler sent the message, whose own message was not recorded.
-    static let unrecorded = "handler (not recorded)"
+    /// The name of the sender if the message that caused the message was not recorded.
+    static let unrecorded = "sender (not recorded)"
 
     let root: CorrelationID
     let dropped: Int

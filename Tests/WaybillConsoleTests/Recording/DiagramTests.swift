@@ -140,7 +140,7 @@ struct DiagramTests {
     }
 
     @Test
-    func `a message of a handler that was not recorded does not come from the caller`() {
+    func `a message whose cause was not recorded does not come from the caller`() {
         var flow = RecordedFlow(number: 1, route: "app://a")
         flow.messages = [
             RecordedMessage(
@@ -159,7 +159,7 @@ struct DiagramTests {
             )
         ]
         flow.events = [FlowEvent(kind: .message, message: 0, time: 0, text: "", duration: nil)]
-        #expect(FlowDiagram(flow)?.participants == ["handler (not recorded)", "app://a"])
+        #expect(FlowDiagram(flow)?.participants == ["sender (not recorded)", "app://a"])
     }
 
     @Test
