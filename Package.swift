@@ -327,7 +327,7 @@ let package = Package(
         .target(
             name: "WaybillSimulation",
             dependencies: [
-                "CSimulation", "Waybill", "WaybillEventLoop", "WaybillRouting",
+                "CSimulation", "Waybill", "WaybillEventLoop", "WaybillJSON", "WaybillRouting",
                 .target(name: "CFaultyDisk", condition: .when(traits: ["Durable"])),
                 .target(name: "WaybillDurable", condition: .when(traits: ["Durable"])),
             ],

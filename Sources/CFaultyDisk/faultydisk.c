@@ -292,7 +292,7 @@ static int disk_access(sqlite3_vfs *vfs, const char *path, int flags, int *resul
     return SQLITE_OK;
 }
 
-// Removes the parts of a path that do not change its file, so that each file has one name.
+// Removes `./` and `//`, which do not change the file of a path.
 static int disk_path(sqlite3_vfs *vfs, const char *path, int count, char *out) {
     int length = 0;
     for (const char *rest = path; *rest && length < count - 1;) {

@@ -1,5 +1,6 @@
 internal import Waybill
 internal import WaybillEventLoop
+internal import WaybillJSON
 internal import WaybillRouting
 
 /// The nodes of a world, and the messages between them.
@@ -288,7 +289,7 @@ extension Network {
         // As in a cluster, a node does not pass the message of another node on to a third node.
         guard !receivers.isEmpty, !message.isFromNode else { throw self.noReceiver(of: url) }
         let receiver = receivers[self.simulator.choose(.receiver, below: receivers.count, odds: 0.5)]
-        let request = self.request(for: message, from: sender, to: receiver)
+        let request = try self.request(for: message, from: sender, to: receiver)
         let reply = PendingReply()
         self.nextRequest += 1
         let id = self.nextRequest
@@ -298,7 +299,8 @@ extension Network {
             let task = Task.immediate(executorPreference: receiver.executor) {
                 do {
                     let value = try await receiver.bus.route(request).value
-                    self.finish(id, at: receiver.number, with: .success(value))
+                    let text = try Self.encoded(value, as: "the reply", at: url)
+                    self.finish(id, at: receiver.number, with: .success(text))
                 } catch {
                     self.finish(id, at: receiver.number, with: .failure(error))
                 }
@@ -323,35 +325,63 @@ extension Network {
     ///
     /// A value for a return URL of a third node goes directly to that node, as in a cluster. Any other value
     /// goes back to the sender, whose bus or store sends it.
-    private func request(for message: Message, from sender: Int?, to receiver: Receiver) -> ExternalRequest {
+    ///
+    /// - Throws: `notTransferable` if a value cannot be encoded.
+    private func request(
+        for message: Message,
+        from sender: Int?,
+        to receiver: Receiver
+    ) throws(RoutingError) -> ExternalRequest {
         let bus = self.bus(of: sender)
         let isForwarded =
             message.source == nil
             && message.returnURL.map { url in
                 ![bus, receiver.bus].contains { $0?.hasOwnRoute(for: url) ?? false }
             } ?? false
-        if isForwarded { message.forwardReturn() }
         let url = message.parameters.url
+        var values: [String: any Sendable] = [:]
+        for (name, value) in message.parameters.passedValues {
+            values[name] = try Self.encoded(value, as: "the parameter \(name)", at: url).parameter
+        }
+        var payload: JSONText?
+        if let value = message.rawPayload { payload = try Self.encoded(value, as: "the payload", at: url) }
+        if isForwarded { message.forwardReturn() }
         let peer = ExternalRequest.Peer(
             origin: MessageOrigin(transport: "simulation", peer: sender.map { self.nodes[$0].name }),
             audience: .nodes
         ) { [weak self, weak bus] _, value, headers in
-            // A node that has crashed does not receive the value.
-            guard let bus, bus === self?.bus(of: sender) else { return }
-            message.with(headers: headers).sendReturn(value)
+            // A node that has crashed does not receive the value. If the value cannot be encoded, the request
+            // fails for the same reason.
+            guard let bus, bus === self?.bus(of: sender),
+                let text = try? Self.encoded(value, as: "the reply", at: url)
+            else { return }
+            message.with(headers: headers).sendReturn(text)
         }
         self.share(message.address.scheme, of: receiver)
         return ExternalRequest(
             url: message.returnURL == nil ? url : "\(url.prefix { $0 != "#" })#caller://return",
-            passed: .make(message.parameters.passedValues),
+            passed: .make(values),
             headers: message.headers,
             deadline: message.deadline,
             hops: message.hops + 1,
-            payload: message.rawPayload,
+            payload: payload,
             correlationID: message.correlationID,
             returnID: isForwarded ? message.id : nil,
             from: peer
         )
+    }
+
+    /// Returns a value as another process receives it.
+    private static func encoded(
+        _ value: any Sendable,
+        as name: String,
+        at url: String
+    ) throws(RoutingError) -> JSONText {
+        do throws(RoutingError) {
+            return try JSONText(encoding: value)
+        } catch {
+            throw RoutingError(error.code, url: url, message: "\(name): \(error.message)", cause: error.cause)
+        }
     }
 
     /// Shares the routes of a scheme, which the program of a simulated node need not share.
@@ -393,30 +423,5 @@ extension Network {
             }
         }
         return !receivers.isEmpty
-    }
-}
-
-/// The connector of a node's bus to the other nodes of its world.
-struct NodeConnector: Cluster {
-    let network: Network
-    /// The node, or nil for the clients.
-    let node: Int?
-
-    nonisolated(nonsending) func route(_ message: Message) async throws -> any Sendable {
-        try await self.network.route(message, from: self.node)
-    }
-
-    func canRoute(_ address: Address) -> Bool { self.network.canRoute(address.text, from: self.node) }
-
-    func suggestions(for address: Address) -> [String] { [] }
-
-    func publish(_ message: Message) -> Bool { self.network.publish(message, from: self.node) }
-
-    var view: ClusterView {
-        ClusterView(
-            realm: "simulation",
-            own: ClusterView.Member(name: "", id: "", patterns: [], silence: .zero, isLeaving: false),
-            others: []
-        )
     }
 }

@@ -2,7 +2,7 @@ internal import WaybillEventLoop
 
 // The evaluation of invariants, and of the conditions for the end.
 extension Simulator {
-    /// An invariant, which is checked after each piece of work.
+    /// An invariant, which is checked after each piece of work of a node, and at the end of the run.
     struct Invariant {
         let name: String
         let check: Check

@@ -82,7 +82,7 @@ public final class World: Sendable {
         }
     }
 
-    /// Requires a condition after every piece of work of a node.
+    /// Requires a condition after every piece of work of a node, and at the end of the run.
     ///
     /// The check sees the modules between two pieces of their work: at the beginning and end of a handler,
     /// and wherever a handler awaits. It is skipped while a node is down.

@@ -30,6 +30,41 @@ struct NodeTests {
         }
     }
 
+    @Test func `values between simulated nodes are encoded as in a cluster`() async throws {
+        struct Parcel: Codable, Equatable { let weight: Int }
+        struct Secret: Sendable {}
+        try await simulate(seeds: 1...10) { world in
+            _ = try await world.node("shop") { bus in
+                try bus.register("app://weigh") { message -> Parcel in
+                    let parcel: Parcel = try message.argument("parcel")
+                    return Parcel(weight: parcel.weight + 1)
+                }
+                try bus.register("app://secret") { _ in Secret() }
+            }
+            try await world.clients(1) { client, _ in
+                let parcel: Parcel = try await client.route(
+                    "app://weigh",
+                    parameters: ["parcel": Parcel(weight: 1)]
+                )
+                #expect(parcel == Parcel(weight: 2))
+                for parameters in [
+                    ["parcel": Secret()], ["parcel": { @Sendable in } as @Sendable () -> Void],
+                ]
+                    as [[String: any Sendable]]
+                {
+                    let error = await #expect(throws: RoutingError.self) {
+                        try await client.route("app://weigh", parameters: parameters)
+                    }
+                    #expect(error?.code == .notTransferable)
+                }
+                let error = await #expect(throws: RoutingError.self) {
+                    try await client.route("app://secret")
+                }
+                #expect(error?.code == .notTransferable)
+            }
+        }
+    }
+
     @Test func `a simulated message between nodes has its origin, and its value reaches a return URL once`()
         async throws
     {
