@@ -58,6 +58,11 @@ package struct JSONNode: Sendable {
     /// The text of the value.
     package var text: JSONText { self.outline.text[self.range] }
 
+    /// The memory that the outline uses for the value and its recorded children, in bytes.
+    package var outlineMemory: Int {
+        (Int(self.place.next) - self.index) * MemoryLayout<JSONOutline.Place>.stride
+    }
+
     /// The kind of the value.
     package var shape: JSONText.Kind { JSONText.Kind(self.outline.text.bytes[Int(self.place.start)]) }
 

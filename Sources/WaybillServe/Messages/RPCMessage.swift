@@ -41,7 +41,7 @@ package struct RPCMessage: Sendable {
         node.forEachChild { envelope.note($0) }
         self.content = envelope.content
         // Most messages are short, and have few parameters.
-        self.size = length < 128 ? length : length + envelope.parameterMemory
+        self.size = length < 128 ? length : length + envelope.parameterMemory(in: node)
     }
 }
 
@@ -93,11 +93,13 @@ private struct RPCEnvelope {
         return member != nil
     }
 
-    /// The memory that the parameters and headers use in addition to their text, in bytes.
-    var parameterMemory: Int {
+    /// The memory that the parameters and headers of a message use in addition to their text, in bytes.
+    func parameterMemory(in message: JSONNode) -> Int {
         guard let params else { return 0 }
         var memory = params.memoryBesideText
         guard let method, method.says(SystemMethod.publish.rawValue) else { return memory }
+        // Publications that wait keep their outline, which also has the members that nobody reads.
+        memory += message.outlineMemory
         memory += params["parameters"]?.memoryBesideText ?? 0
         params["messages"]?.forEachChild { memory += $0.memoryBesideText }
         return memory

@@ -119,13 +119,19 @@ extension LimitTests {
         #expect(try size(of: names) == (100 - 16) * 128)
         let headers = #""$waybill":{"headers":{\#(names)}}"#
         #expect(try size(of: headers) == (101 - 16) * 128)
-        // A publication counts the parameters and headers of each of its messages.
+        // A publication counts the parameters and headers of each of its messages, and 20 bytes for each value
+        // of its outline.
         func size(ofPublication members: String) throws -> Int {
             try size(of: #""url":"app://a",\#(members)"#, method: "$/publish")
         }
-        #expect(try size(ofPublication: #""parameters":{\#(names)}"#) == (100 - 16) * 128)
+        let values = 1 + 3 + 2 + 100
+        #expect(try size(ofPublication: #""parameters":{\#(names)}"#) == (100 - 16) * 128 + values * 20)
         let messages = #""messages":[{\#(names)},{},{\#(headers)}]"#
-        #expect(try size(ofPublication: messages) == (100 - 16 + 101 - 16) * 128)
+        let places = 1 + 3 + 2 + 3 + 101
+        #expect(try size(ofPublication: messages) == (100 - 16 + 101 - 16) * 128 + places * 20)
+        // So do values that nobody reads.
+        let unread = "[\(Array(repeating: "0", count: 1_000).joined(separator: ","))]"
+        #expect(try size(ofPublication: #""unread":\#(unread)"#) == (1 + 3 + 2 + 1_000) * 20)
         let frame = #"{"jsonrpc":"2.0","method":"$/publish","params":{"url":"app://a",\#(messages)}}"#
         let message = try #require(RPCFrame(JSONText(Array(frame.utf8)), depth: 64).messages.first)
         let publications = try #require(RPCPublications(message, arrivedAt: .now))
