@@ -132,6 +132,8 @@ struct PerformPresenterTests {
         let tasks = Journal<Task<Void, any Error>>()
         router.add(
             PlayerRouter(destination: { [weak router] in
+                // A task that waited at the end of the test would be a leak.
+                guard tasks.count < 300 else { return MoviePlayer() }
                 let gate = next.withLock { $0 }
                 let own = try #require(router?.entries.first)
                 tasks.add(
