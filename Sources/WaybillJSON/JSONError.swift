@@ -18,11 +18,11 @@ package enum JSONError: Error, Hashable, CustomStringConvertible {
     /// ``WaybillRouting/CombiningMarks/limit``.
     case combiningMarks(at: Int)
 
-    /// Whether the brackets of the rejected text are known to be in order.
-    package var hasKnownStructure: Bool {
+    /// Whether the text exceeds a limit, and is valid JSON up to there.
+    package var isExcess: Bool {
         switch self {
-        case .notUTF8, .tooDeep, .combiningMarks: true
-        case .malformed, .notObject, .tooLong: false
+        case .tooDeep, .combiningMarks: true
+        case .notUTF8, .malformed, .notObject, .tooLong: false
         }
     }
 

@@ -51,7 +51,7 @@ extension ClusterCore {
         }
         let endpoint = self.subjects.isCall(message.subject) ? message.subject : nil
         let charge = RequestBudget.Charge(bytes: size, of: senders, to: self.budget)
-        let running = RunningRequest(charge, tally: self.tally, subject: endpoint)
+        let running = RunningRequest(charge, in: nil, tally: self.tally, subject: endpoint)
         // The closure keeps the charge until the handler has returned, which may be after the answer.
         let work = ExternalWork { [running] in _ = running }
         let request = request.counted(by: work)

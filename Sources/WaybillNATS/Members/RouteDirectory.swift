@@ -125,7 +125,7 @@ private struct TopicSet: Sendable {
     ///
     /// While there is such a pattern, the set counts as matching every URL: the sender then publishes messages
     /// that no subscriber needs, but loses none.
-    private var unfiled: Set<PatternShape> = []
+    private var unfiled: [PatternShape: RoutePattern] = [:]
     /// The maximum number of tables, because each publication searches all of them.
     private static let tableLimit = 16
     /// The number of patterns of each shape.
@@ -142,18 +142,23 @@ private struct TopicSet: Sendable {
         let shape = PatternShape(pattern)
         self.counts[shape, default: 0] += 1
         guard self.counts[shape] == 1 else { return }
+        self.file(pattern, shape)
+    }
+
+    /// Adds a pattern to the first table with which it does not conflict.
+    private mutating func file(_ pattern: RoutePattern, _ shape: PatternShape) {
         for index in self.tables.indices {
             if let route = try? self.tables[index].insert(pattern, shape) {
                 self.places[shape] = (index, route)
                 return
             }
         }
-        guard self.tables.count < Self.tableLimit else {
-            self.unfiled.insert(shape)
-            return
-        }
         var table = self.empty
         guard let route = try? table.insert(pattern, shape) else { return }
+        guard self.tables.count < Self.tableLimit else {
+            self.unfiled[shape] = pattern
+            return
+        }
         self.tables.append(table)
         self.places[shape] = (self.tables.count - 1, route)
     }
@@ -168,9 +173,14 @@ private struct TopicSet: Sendable {
             return
         }
         self.counts[shape] = nil
-        self.unfiled.remove(shape)
+        self.unfiled[shape] = nil
         guard let place = self.places.removeValue(forKey: shape) else { return }
         self.tables[place.table].remove(place.route)
+        // Another pattern can possibly be added now. Many such patterns are an attack, and are not tried again.
+        guard self.unfiled.count <= Self.tableLimit else { return }
+        let waiting = self.unfiled
+        self.unfiled = [:]
+        for (shape, pattern) in waiting { self.file(pattern, shape) }
     }
 
     mutating func contains(_ url: String) -> Bool {

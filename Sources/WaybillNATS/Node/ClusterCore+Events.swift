@@ -73,9 +73,11 @@ extension ClusterCore {
         if self.subjects.isPublication(message.subject) {
             return self.receivePublications(frame, message.reply)
         }
-        if case .malformed = frame {
+        if case .malformed(let error, let id) = frame {
             self.note { $0.malformed += 1 }
-            self.loseAnswers(in: message)
+            if self.subjects.request(ofInbox: message.subject) != nil {
+                self.loseAnswers(with: id, error, from: message.reply)
+            }
         } else if self.subjects.request(ofInbox: message.subject) != nil {
             // Other nodes answer the requests of this node at its inboxes.
             let node = message.reply.flatMap { self.subjects.node(in: $0) }
@@ -204,19 +206,22 @@ extension ClusterCore {
 
 // Answers to this node's requests.
 extension ClusterCore {
-    /// Fails the requests that another node handles if the node has sent answers that cannot be read.
+    /// Fails the requests whose answers cannot be read.
     ///
-    /// The answers of a node are joined, and the requests that they belong to are unknown.
-    private func loseAnswers(in message: TransportMessage) {
-        guard self.subjects.request(ofInbox: message.subject) != nil,
-            let node = message.reply.flatMap({ self.subjects.node(in: $0) })
-        else { return }
-        for (id, request) in self.requests where request.node == node {
-            self.deliver(
-                .lost("the node \(self.name(of: node)) has sent an answer that cannot be read"),
-                to: id
-            )
+    /// If the answer does not name its request, it is possibly several answers, which a node has joined. Then
+    /// every request that the node may have answered fails.
+    private func loseAnswers(with id: RPCID, _ error: JSONError, from reply: String?) {
+        let message = "the answer cannot be read: \(error)"
+        if case .number(let id) = id, self.requests[id] != nil {
+            let failure = RPCFailure(wholly: RoutingError(.notTransferable, message: message))
+            return self.deliver(.finished(.failure(failure)), to: id)
         }
+        guard let node = reply.flatMap({ self.subjects.node(in: $0) }),
+            let member = self.state.withLock({ $0.members[node] })
+        else { return }
+        let reason = "the node \(self.name(of: node)) has sent several answers together, which cannot be read"
+        for (id, request) in self.requests where request.node == node { self.deliver(.lost(reason), to: id) }
+        self.loseUnclaimed(of: member, reason)
     }
 
     private func receiveAnswer(_ message: RPCMessage, from node: NodeID?) {
@@ -276,12 +281,15 @@ extension ClusterCore {
         guard isAboutRequest || self.budget.hasRoom(forRequests: count, size: size, of: senders) else {
             return self.refuse(frame, of: senders, message.reply)
         }
-        // The record of a request gives the budget back when it is released. Each request of a batch has its own,
-        // and is charged the whole batch, because the answers to the rest of the batch wait for its answer.
-        let batchSize = if case .batch = frame { size } else { 0 }
-        let makeRecord: @Sendable (Int) -> RunningRequest = { [budget, tally] bytes in
-            let charge = RequestBudget.Charge(bytes: bytes + batchSize, of: senders, to: budget)
-            return RunningRequest(charge, tally: tally, subject: endpoint)
+        // The record of a request gives the budget back when it is released. A batch is charged once, also for
+        // members that are no requests, because their answers wait for the answers to its requests.
+        var batch: RequestBudget.BatchCharge?
+        if case .batch = frame {
+            batch = RequestBudget.BatchCharge(bytes: size, of: senders, to: self.budget)
+        }
+        let makeRecord: @Sendable (Int) -> RunningRequest = { [budget, tally, batch] bytes in
+            let charge = RequestBudget.Charge(bytes: batch == nil ? bytes : 0, of: senders, to: budget)
+            return RunningRequest(charge, in: batch, tally: tally, subject: endpoint)
         }
         let session = self.session(with: peer)
         session.assumeOnLoop { $0.receive(frame, recording: makeRecord) }

@@ -153,6 +153,8 @@ extension ClusterCore {
     private func publish(_ message: Message, with writer: inout JSONWriter) throws(RoutingError) {
         let url = message.address.completeURL
         if let obstacle = self.obstacle { throw self.unreachable(url, reason: obstacle, cause: nil) }
+        // No node accepts such a URL, and the messages in its envelope would be lost as well.
+        guard CombiningMarks.areFew(inURL: url) else { throw .combiningMarks(url) }
         let topic = self.topic(of: message, url)
         let ownURL = topic.url.hasSameBytes(as: url) ? nil : url
         let timeLeft = message.deadline.map { $0 - self.now }
@@ -301,7 +303,7 @@ extension ClusterCore {
     /// A running node answers a request at once or, if the handler suspends, informs the sender that the node
     /// handles the request (it *claims* the request). A request that is still unclaimed after 250
     /// milliseconds is treated as lost.
-    private func loseUnclaimed(of member: ClusterState.Member, _ reason: String) {
+    func loseUnclaimed(of member: ClusterState.Member, _ reason: String) {
         let table = self.bus.clusterTable(of: PatternShape.self)
         let shapes = Set(member.routes.compactMap { try? table.pattern($0) }.map { PatternShape($0) })
         let limit = self.now

@@ -19,21 +19,32 @@ final class RequestBudget: Sendable {
         let size: Int
     }
 
-    /// The part of a limit that one unanswered request uses as long as this value exists.
+    /// The part of a limit that unanswered requests use as long as this value exists.
     struct Charge: ~Copyable, Sendable {
         private let budget: RequestBudget
         private let senders: Senders
+        private let count: Int
         private let size: Int
 
-        /// Counts a request of `size` bytes, without the other requests of its message.
-        init(bytes size: Int, of senders: Senders, to budget: RequestBudget) {
+        /// Counts a number of requests, by default one, with `size` bytes together.
+        init(_ count: Int = 1, bytes size: Int, of senders: Senders, to budget: RequestBudget) {
             self.budget = budget
             self.senders = senders
+            self.count = count
             self.size = size
-            budget.add(1, size: size, to: senders)
+            budget.add(count, size: size, to: senders)
         }
 
-        deinit { self.budget.add(-1, size: -self.size, to: self.senders) }
+        deinit { self.budget.add(-self.count, size: -self.size, to: self.senders) }
+    }
+
+    /// The charge for the bytes of a batch, which the records of its requests share.
+    final class BatchCharge: Sendable {
+        private let charge: Charge
+
+        init(bytes: Int, of senders: Senders, to budget: RequestBudget) {
+            self.charge = Charge(0, bytes: bytes, of: senders, to: budget)
+        }
     }
 
     /// One amount for the nodes, and one amount for the clients.

@@ -36,10 +36,12 @@ public struct RPCSubscription: AsyncSequence, Sendable {
 
         private let content: PublishedMessage
 
-        fileprivate init(_ text: String, counting count: MessageCount) {
+        /// Returns nil for a message that the server could not send, which is only counted.
+        fileprivate init?(_ text: String, counting count: MessageCount) {
             let json = JSONText(Array(text.utf8))
             let missed = json.member(named: "missed")?.int ?? 0
             self.number = count.next(afterMissing: missed)
+            if json.member(named: "error") != nil { return nil }
             self.content = PublishedMessage(json, beside: json.member(named: RPCParameters.reservedKey))
         }
 
@@ -151,7 +153,7 @@ public struct RPCSubscription: AsyncSequence, Sendable {
         await client.takeMessages { text in
             guard let text else { return end.finish() }
             // If the buffer is full, the new message replaces the oldest message.
-            messages.yield(Message(text, counting: count))
+            if let message = Message(text, counting: count) { messages.yield(message) }
         }
         var options = RPCRequestOptions()
         var writer = JSONWriter()

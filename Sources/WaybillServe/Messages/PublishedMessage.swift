@@ -27,7 +27,11 @@ extension JSONWriter {
         failure: (RoutingError) -> RPCFailure
     ) {
         self.name("url", isFirst: isFirst)
-        self.string(message.address.text)
+        let url = message.address.text
+        let isReadable = CombiningMarks.areFew(in: url)
+        self.string(
+            isReadable ? url : String(String.UnicodeScalarView(url.unicodeScalars.prefix { $0.isASCII }))
+        )
         do throws(RoutingError) {
             var content = JSONWriter()
             content.name("parameters")
@@ -38,7 +42,7 @@ extension JSONWriter {
                 try JSONText(encoding: value)
             }
             content.attachment(attachment, isFirst: false)
-            guard CombiningMarks.areFew(in: content.bytes.span) else {
+            guard isReadable, CombiningMarks.areFew(in: content.bytes.span) else {
                 throw RoutingError(.notTransferable, message: CombiningMarks.excess)
             }
             self.raw(JSONText(content.bytes))

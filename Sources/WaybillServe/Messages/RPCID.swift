@@ -50,10 +50,9 @@ extension RPCID {
         }
     }
 
-    /// Finds the ID of the request that an unreadable `$/answer` notification answers.
+    /// Finds the ID of the request that an unreadable `$/answer` answers; nil for any other text.
     ///
-    /// The handler of the request waits for this answer. Returns nil for any other text, and for an answer that
-    /// is a request, whose own ID the server finds. The search is like ``init(searching:)``.
+    /// The handler of the request waits for this answer. The search is like ``init(searching:)``.
     init?(searchingAnswer bytes: ArraySlice<UInt8>) {
         guard bytes.first == UInt8(ascii: "{") else { return nil }
         var (depth, index) = (0, bytes.startIndex)
@@ -70,7 +69,7 @@ extension RPCID {
             case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
             case UInt8(ascii: ":") where depth == 1:
                 isInParams = name.elementsEqual(#""params""#.utf8)
-                if name.elementsEqual(#""id""#.utf8) || isInParams && hasParams { return nil }
+                if isInParams && hasParams { return nil }
                 hasParams = hasParams || isInParams
                 guard name.elementsEqual(#""method""#.utf8) else { break }
                 let method = Self.value(at: bytes[(index + 1)...])

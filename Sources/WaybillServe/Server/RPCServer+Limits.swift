@@ -19,8 +19,8 @@ extension RPCServer {
         /// The maximum size of the answers to the unfinished batches of a connection, in bytes; 4 MiB by
         /// default.
         ///
-        /// An error replaces each further answer of these batches. A connection ends if messages that are no
-        /// requests, or that are rejected, exceed the limit.
+        /// An error replaces each further answer of these batches. If the answers to rejected messages alone
+        /// exceed the limit, the connection ends.
         public var batchAnswerBytes = 4 << 20
 
         /// The maximum number of unanswered requests of a connection; 1,024 by default.

@@ -91,14 +91,14 @@ extension RPCSession {
     /// token.
     private func reject(_ id: RPCID, _ failure: RPCFailure, batch: Int?) {
         let answer = Self.answer(to: id, failure)
-        // A rejected message is not in flight, so a peer could collect any number of these answers in batches.
-        let hasRoom = self.requests.hasRoom(for: answer, in: batch)
-        if let text = self.requests.add(hasRoom ? answer : nil, to: batch) {
+        if let text = self.requests.add(answer, to: batch, isRejection: true) {
             self.send(text, to: id)
         } else {
             self.connection?.noteUnread(of: self)
         }
-        if !hasRoom { self.connection?.end("too many messages of its batches were rejected", in: self) }
+        if self.requests.hasManyRejections {
+            self.connection?.end("too many messages of its unfinished batches were rejected", in: self)
+        }
         self.connection?.closeUnlessAuthenticated(self)
         self.connection?.closeIfDrained(self)
     }

@@ -92,7 +92,7 @@ extension ServedConnection {
                 self.setFrameBytes(text.range.count, in: session)
                 let limit = session.limits.messagesPerBatch
                 let frame = RPCFrame(text, depth: session.limits.depth, batchLimit: limit)
-                if case .malformed(let error, .null) = frame, error.hasKnownStructure,
+                if case .malformed(let error, _) = frame, error.isExcess,
                     let id = RPCID(searchingAnswer: text.slice)
                 {
                     session.failAnswer(to: id, error)

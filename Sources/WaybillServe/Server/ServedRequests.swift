@@ -31,6 +31,8 @@ struct ServedRequests: Sendable {
         /// The answers so far: a JSON array without its closing bracket.
         var text: [UInt8] = []
         var answerBytes = 0
+        /// The size of the answers to messages that were rejected, in bytes.
+        var rejectedBytes = 0
         /// The records of the answered requests, whose answers wait for the other answers of the batch.
         var records: [any RequestRecord] = []
     }
@@ -43,6 +45,8 @@ struct ServedRequests: Sendable {
     private var batches: [Int: Batch] = [:]
     /// The size of the answers in unfinished batches, in bytes.
     private(set) var batchBytes = 0
+    /// The size of the answers in unfinished batches to messages that were rejected, in bytes.
+    private var rejectedBytes = 0
     private var lastNumber = 0
 
     init(_ limits: RPCServer.Limits) { self.limits = limits }
@@ -117,11 +121,12 @@ struct ServedRequests: Sendable {
     ///
     /// `answer` is nil for a notification, and `batch` is nil for a request without a batch. The text is the
     /// answer without a batch, or the text of the batch after its last message has been added. The record is
-    /// retained until the answer is returned.
+    /// retained until the answer is returned. `isRejection` tells whether the message was not admitted.
     mutating func add(
         _ answer: [UInt8]?,
         to batch: Int?,
-        retaining record: (any RequestRecord)? = nil
+        retaining record: (any RequestRecord)? = nil,
+        isRejection: Bool = false
     ) -> [UInt8]? {
         guard let batch else { return answer }
         guard var state = self.batches.removeValue(forKey: batch) else { return nil }
@@ -132,16 +137,26 @@ struct ServedRequests: Sendable {
             state.answerBytes += answer.count
             if let record { state.records.append(record) }
             self.batchBytes += answer.count
+            if isRejection {
+                state.rejectedBytes += answer.count
+                self.rejectedBytes += answer.count
+            }
         }
         guard state.missing == 0 else {
             self.batches[batch] = state
             return nil
         }
         self.batchBytes -= state.answerBytes
+        self.rejectedBytes -= state.rejectedBytes
         guard !state.text.isEmpty else { return nil }
         state.text.append(UInt8(ascii: "]"))
         return state.text
     }
+
+    /// Whether the answers to rejected messages in unfinished batches exceed the limit.
+    ///
+    /// A rejected message is not in flight, so a peer could collect any number of these answers.
+    var hasManyRejections: Bool { self.rejectedBytes > self.limits.batchAnswerBytes }
 
     /// Returns whether the limit for the answers of all unfinished batches allows another answer.
     func hasRoom(for answer: [UInt8], in batch: Int?) -> Bool {

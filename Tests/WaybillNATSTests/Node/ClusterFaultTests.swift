@@ -207,6 +207,42 @@ struct ClusterFaultTests {
         }
     }
 
+    @Test func `calls end if the node that handles them sends answers that cannot be read`() async throws {
+        try await withCluster(.memory) { cluster in
+            let (held, ended, gate) = (Tally(), Journal<RoutingError.Code>(), Gate())
+            let far = try await cluster.node("far") { bus in
+                try bus.share("app://far/**", for: .all)
+                try bus.register("app://far/held") { _ in
+                    held.add()
+                    await gate.wait()
+                }
+            }
+            let near = try await cluster.node("near")
+            #expect(await near.knows("app://far/held"))
+            for _ in 0..<2 {
+                Task {
+                    if let error = await failure({ try await near.bus.route("app://far/held") }) {
+                        ended.add(error.code)
+                    }
+                }
+            }
+            #expect(await eventually { held.count == 2 })
+            let subjects = Subjects(realm: "test")
+            let marks = String(repeating: "\u{301}", count: 40)
+            let answers = Array(#"[{"jsonrpc":"2.0","id":1,"result":"\#(marks)"}]"#.utf8)
+            let inbox = subjects.inbox(near.node.core.id, 0)
+            let hasEnded = await eventually {
+                // The calls may not be claimed yet.
+                cluster.memory.publish(inbox, subjects.node(far.node.core.id), answers, from: 0)
+                return ended.count == 2
+            }
+            #expect(hasEnded && ended.entries == [.unreachable, .unreachable], "\(ended.entries)")
+            gate.open()
+            #expect(await near.balances())
+            #expect(await far.balances())
+        }
+    }
+
     @Test func `malformed, forged and replayed messages to a node are counted and dropped`() async throws {
         try await withCluster(.memory) { cluster in
             let (heard, calls, held, gate) = (Tally(), Tally(), Tally(), Gate())

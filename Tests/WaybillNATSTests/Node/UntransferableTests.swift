@@ -154,6 +154,9 @@ struct UntransferableTests {
             defer { watch.cancel() }
             try await near.bus.publish("app://far/news", parameters: ["v": Self.marks])
             #expect(await letters.comes(to: "notTransferable"))
+            let encoded = String(repeating: "%CC%81", count: 40)
+            for text in [Self.marks, encoded] { try await near.bus.publish("app://far/news?v=\(text)") }
+            #expect(await eventually { letters.entries.count { $0 == "invalidURL" } == 2 })
             #expect(near.node.statistics.published == 0 && far.node.statistics.malformed == 0)
         }
     }

@@ -15,6 +15,30 @@ struct SubscriptionTests {
         return configuration
     }
 
+    @Test func `a subscription reports a gap after a message that the server cannot send`() async throws {
+        try await withServer { served in
+            try served.bus.expose("app://news/**", for: .subscribing)
+            let seen = Journal<String>()
+            let (address, bus) = (served.address, served.bus)
+            let reading = Task {
+                let messages = RPCSubscription("app://news/:topic", at: address, configuration: Self.quick)
+                for try await message in messages { seen.add("\(message.url) \(message.isAfterGap)") }
+            }
+            defer { reading.cancel() }
+            let hasBegun = await eventually {
+                _ = try? await bus.publish("app://news/first")
+                return seen.entries.contains("app://news/first false")
+            }
+            #expect(hasBegun)
+            let marks = "e" + String(repeating: "\u{301}", count: 40)
+            try await bus.publish("app://news/second", parameters: ["text": marks])
+            try await bus.publish("app://news/\(marks)")
+            try await bus.publish("app://news/third")
+            #expect(await seen.comes(to: "app://news/third true"))
+            #expect(!seen.entries.contains { $0.contains("second") || $0.contains("e\u{301}") })
+        }
+    }
+
     @Test func `a subscription delivers messages, also after the server has restarted`()
         async throws
     {

@@ -59,7 +59,8 @@ struct LimitTests {
                     #"[{"jsonrpc":"2.0","id":\#(id),"method":"app://wait"},\#(rejected)]"#
                 )
             }
-            #expect(await served.balances())
+            #expect(await eventually { served.server.statistics.openConnections == 0 })
+            withExtendedLifetime(client) {}
         }
     }
 
