@@ -221,7 +221,7 @@ struct ClusterState: Sendable {
         let (oldRoutes, oldTopics) = (member.routes, member.topics)
         self.directory.removeRoutes(oldRoutes.lazy.filter { !routes.contains($0) }, of: member.id)
         self.directory.addRoutes(routes.lazy.filter { !oldRoutes.contains($0) }, of: member.id)
-        for old in oldTopics where !topics.contains(old) { self.directory.removeTopic(old) }
+        self.directory.removeTopics(oldTopics.lazy.filter { !topics.contains($0) })
         for new in topics where !oldTopics.contains(new) { self.directory.addTopic(new) }
         self.patternBytes -= member.patternBytes
         member.routeList = PatternList(routes)

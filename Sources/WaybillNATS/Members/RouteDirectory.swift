@@ -66,7 +66,7 @@ struct RouteDirectory: Sendable {
 
     mutating func addTopic(_ text: String) { self.topics.add(text) }
 
-    mutating func removeTopic(_ text: String) { self.topics.remove(text) }
+    mutating func removeTopics(_ texts: some Sequence<String>) { self.topics.remove(texts) }
 
     func shape(for url: String) -> PatternShape? {
         guard !self.table.isEmpty, let match = (try? self.table.match(url)) ?? nil else { return nil }
@@ -121,7 +121,7 @@ private struct TopicSet: Sendable {
     private let empty: RouteTable<PatternShape>
     /// The tables of the set; if patterns conflict, each of them is in a different table.
     private var tables: [RouteTable<PatternShape>] = []
-    /// The patterns that conflict with a pattern of each table.
+    /// The patterns that are in no table, because they conflict with a pattern of each table.
     ///
     /// While there is such a pattern, the set counts as matching every URL: the sender then publishes messages
     /// that no subscriber needs, but loses none.
@@ -147,6 +147,11 @@ private struct TopicSet: Sendable {
 
     /// Adds a pattern to the first table with which it does not conflict.
     private mutating func file(_ pattern: RoutePattern, _ shape: PatternShape) {
+        // So many patterns in conflict are an attack. Each further one would be compared with every table.
+        if self.unfiled.count >= Self.tableLimit {
+            self.unfiled[shape] = pattern
+            return
+        }
         for index in self.tables.indices {
             if let route = try? self.tables[index].insert(pattern, shape) {
                 self.places[shape] = (index, route)
@@ -163,21 +168,22 @@ private struct TopicSet: Sendable {
         self.places[shape] = (self.tables.count - 1, route)
     }
 
-    mutating func remove(_ text: String) {
+    mutating func remove(_ texts: some Sequence<String>) {
         self.latest = nil
-        guard let shape = (try? self.empty.pattern(text, from: .node)).map({ PatternShape($0) }),
-            let count = self.counts[shape]
-        else { return }
-        guard count == 1 else {
-            self.counts[shape] = count - 1
-            return
+        var hasRemoved = false
+        for text in texts {
+            guard let shape = (try? self.empty.pattern(text, from: .node)).map({ PatternShape($0) }),
+                let count = self.counts[shape]
+            else { continue }
+            self.counts[shape] = count > 1 ? count - 1 : nil
+            guard count == 1 else { continue }
+            self.unfiled[shape] = nil
+            guard let place = self.places.removeValue(forKey: shape) else { continue }
+            self.tables[place.table].remove(place.route)
+            hasRemoved = true
         }
-        self.counts[shape] = nil
-        self.unfiled[shape] = nil
-        guard let place = self.places.removeValue(forKey: shape) else { return }
-        self.tables[place.table].remove(place.route)
-        // Another pattern can possibly be added now. Many such patterns are an attack, and are not tried again.
-        guard self.unfiled.count <= Self.tableLimit else { return }
+        // The other patterns can possibly be added now.
+        guard hasRemoved, !self.unfiled.isEmpty else { return }
         let waiting = self.unfiled
         self.unfiled = [:]
         for (shape, pattern) in waiting { self.file(pattern, shape) }
