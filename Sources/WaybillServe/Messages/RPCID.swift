@@ -27,38 +27,52 @@ extension RPCID {
     /// Finds the ID of a message whose text is not valid; the ID is null if there is none.
     ///
     /// With the ID, the sender of the message can end its request, for example if a value is nested too
-    /// deeply. The search skips strings and counts brackets, and checks nothing else.
+    /// deeply.
     init(searching bytes: ArraySlice<UInt8>) {
-        var (depth, index) = (0, bytes.startIndex)
-        var name: Range<Int>?
-        self = .null
-        while index < bytes.endIndex {
-            switch bytes[index] {
-            case UInt8(ascii: "\""):
-                let end = Self.endOfString(in: bytes, from: index)
-                name = index..<end
-                index = end - 1
-            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-            case UInt8(ascii: ":") where depth == 1:
-                guard let range = name, bytes[range].elementsEqual(#""id""#.utf8) else { break }
-                self = Self.value(at: bytes[(index + 1)...])
-                return
-            default: break
-            }
-            index += 1
+        var id = RPCID.null
+        Self.forEachMember(in: bytes) { depth, name, value in
+            guard depth == 1, name.elementsEqual(#""id""#.utf8) else { return true }
+            id = Self.value(at: value)
+            return false
         }
+        self = id
     }
 
     /// Finds the ID of the request that an unreadable `$/answer` answers; nil for any other text.
     ///
-    /// The handler of the request waits for this answer. The search is like ``init(searching:)``.
+    /// The handler of the request waits for this answer.
     init?(searchingAnswer bytes: ArraySlice<UInt8>) {
         guard bytes.first == UInt8(ascii: "{") else { return nil }
+        // A message that has a member twice is not valid.
+        var methods: [RPCID] = []
+        var (paramsCount, isInParams) = (0, false)
+        var id: RPCID?
+        Self.forEachMember(in: bytes) { depth, name, value in
+            if depth == 1 {
+                isInParams = name.elementsEqual(#""params""#.utf8)
+                if isInParams { paramsCount += 1 }
+                if name.elementsEqual(#""method""#.utf8) { methods.append(Self.value(at: value)) }
+            } else if depth == 2, isInParams, id == nil, name.elementsEqual(#""id""#.utf8) {
+                id = Self.value(at: value)
+            }
+            return true
+        }
+        guard methods == [.string(ExactText(SystemMethod.answer.rawValue))], paramsCount == 1, let id,
+            id != .null
+        else { return nil }
+        self = id
+    }
+
+    /// Calls a closure with the depth and the quoted name of each member of a text that is not valid, and with
+    /// the bytes after the colon, until the closure returns false.
+    ///
+    /// The search skips strings and counts brackets, and checks nothing else.
+    private static func forEachMember(
+        in bytes: ArraySlice<UInt8>,
+        _ body: (_ depth: Int, _ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Bool
+    ) {
         var (depth, index) = (0, bytes.startIndex)
         var name = bytes[..<bytes.startIndex]
-        var (hasMethod, isInParams, hasParams) = (false, false, false)
-        var id: RPCID?
         while index < bytes.endIndex {
             switch bytes[index] {
             case UInt8(ascii: "\""):
@@ -67,22 +81,11 @@ extension RPCID {
                 index = end - 1
             case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
             case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-            case UInt8(ascii: ":") where depth == 1:
-                isInParams = name.elementsEqual(#""params""#.utf8)
-                if isInParams && hasParams { return nil }
-                hasParams = hasParams || isInParams
-                guard name.elementsEqual(#""method""#.utf8) else { break }
-                let method = Self.value(at: bytes[(index + 1)...])
-                if hasMethod || method != .string(ExactText(SystemMethod.answer.rawValue)) { return nil }
-                hasMethod = true
-            case UInt8(ascii: ":") where depth == 2 && isInParams && id == nil:
-                if name.elementsEqual(#""id""#.utf8) { id = Self.value(at: bytes[(index + 1)...]) }
+            case UInt8(ascii: ":"): if !body(depth, name, bytes[(index + 1)...]) { return }
             default: break
             }
             index += 1
         }
-        guard hasMethod, let id, id != .null else { return nil }
-        self = id
     }
 
     private static func endOfString(in bytes: ArraySlice<UInt8>, from start: Int) -> Int {
