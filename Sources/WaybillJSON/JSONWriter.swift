@@ -173,6 +173,14 @@ package struct JSONWriter {
     }
 }
 
+extension RoutingError {
+    /// Returns the error of a value that cannot be encoded, with the name of the value and the URL of its
+    /// message.
+    package func naming(_ name: String, at url: String) -> RoutingError {
+        RoutingError(self.code, url: url, message: "\(name): \(self.message)", cause: self.cause)
+    }
+}
+
 extension JSONText {
     /// Creates the JSON text of a value of any type that can be encoded.
     ///

@@ -380,7 +380,7 @@ extension Network {
         do throws(RoutingError) {
             return try JSONText(encoding: value)
         } catch {
-            throw RoutingError(error.code, url: url, message: "\(name): \(error.message)", cause: error.cause)
+            throw error.naming(name, at: url)
         }
     }
 

@@ -76,8 +76,7 @@ package struct OutgoingCall: Sendable {
         do throws(RoutingError) {
             return try body()
         } catch {
-            let message = "\(name()): \(error.message)"
-            throw RoutingError(error.code, url: url, message: message, cause: error.cause)
+            throw error.naming(name(), at: url)
         }
     }
 
