@@ -30,8 +30,7 @@ final class Recorder: Sendable {
 
     /// Updates the catalog, and forgets routes that no longer exist.
     func update(_ bus: MessageBus) {
-        guard self.catalog.update(bus) else { return }
-        let patterns = Set(bus.routeLoads.map(\.pattern))
+        guard let patterns = self.catalog.update(bus) else { return }
         self.state.withLock { $0.removeRoutes(except: patterns) }
     }
 

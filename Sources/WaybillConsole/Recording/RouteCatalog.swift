@@ -16,22 +16,22 @@ final class RouteCatalog: Sendable {
 
     init(_ bus: MessageBus) { self.state = Locked(State(table: bus.clusterTable())) }
 
-    /// Updates the copy if the routes have changed, and returns whether they have.
+    /// Updates the copy if the routes have changed, and returns their patterns, or nil if they have not.
     @discardableResult
-    func update(_ bus: MessageBus) -> Bool {
+    func update(_ bus: MessageBus) -> Set<String>? {
         let described = bus.describedRoutes
         let modules = described.map(\.description.module)
         let isCurrent = self.state.withLock { state in
             state.modules == modules && state.table.routes.map(\.pattern) == described.map(\.pattern)
         }
-        if isCurrent { return false }
+        if isCurrent { return nil }
         var state = State(modules: modules, table: bus.clusterTable())
         for (pattern, description) in described {
             state.modulesByPattern[description.pattern] = description.module
             _ = try? state.table.insert(pattern.text, ())
         }
         self.state.withLock { $0 = state }
-        return true
+        return Set(described.map(\.description.pattern))
     }
 
     /// Returns the module of the route with a pattern.

@@ -155,24 +155,26 @@ struct ConsoleServer: Sendable {
         return diagram.json
     }
 
-    private func stream(_ request: Request, pattern: String?, rows: Int) async throws -> Response {
-        var scope: RouteTable<Void>?
+    /// Returns a table that has only the pattern of a page; nil if the pattern is empty.
+    private func scope(of pattern: String) throws(Problem) -> RouteTable<Void>? {
+        if pattern.isEmpty { return nil }
+        let configuration = self.core.bus.configuration
+        var table = configuration.table(of: Void.self)
         do throws(RoutingError) {
-            if let pattern, !pattern.isEmpty {
-                // Every message of the bus is compared with the pattern, so the limits for peers apply.
-                let configuration = self.core.bus.configuration
-                var table = configuration.table(of: Void.self)
-                _ = try table.insert(configuration.peerPattern(pattern), ())
-                scope = table
-            }
+            // Every message of the bus is compared with the pattern, so the limits for peers apply.
+            _ = try table.insert(configuration.peerPattern(pattern), ())
+            return table
         } catch {
             throw Problem(.badRequest, error.message)
         }
-        let (core, readerScope) = (self.core, scope)
+    }
+
+    private func stream(_ request: Request, pattern: String?, rows: Int) async throws -> Response {
+        let (core, scope) = (self.core, try self.scope(of: pattern ?? ""))
         return try await self.streams.response(toGet: request) { sink in
             core.watch.begin()
             defer { core.watch.end() }
-            guard let reader = core.recorder.state.withLock({ $0.addReader(readerScope) }) else { return }
+            guard let reader = core.recorder.state.withLock({ $0.addReader(scope) }) else { return }
             defer { core.recorder.state.withLock { $0.removeReader(reader) } }
             await SnapshotStream(
                 recorder: core.recorder,

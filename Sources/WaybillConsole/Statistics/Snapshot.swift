@@ -31,10 +31,9 @@ struct SnapshotStream {
             // Without messages, the rates fall to zero. The page must show this, so send a snapshot at least
             // every second.
             if hasChanged || now - sentAt >= 1 {
-                let isNew = sample != current.number
-                let routes = isNew ? current.rows.filter { known[$0.pattern] != $0 } : []
-                let patterns = Set(current.rows.map(\.pattern))
-                let removed = isNew ? known.keys.filter { !patterns.contains($0) }.sorted() : []
+                let rows = sample == current.number ? nil : current.rows
+                let routes = rows?.filter { known[$0.pattern] != $0 } ?? []
+                let removed = rows.map { Set(known.keys).subtracting($0.map(\.pattern)).sorted() } ?? []
                 for row in routes { known[row.pattern] = row }
                 for pattern in removed { known[pattern] = nil }
                 (sample, sentAt) = (current.number, now)
