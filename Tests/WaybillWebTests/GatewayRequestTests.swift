@@ -27,8 +27,8 @@ struct GatewayRequestTests {
             let reply: Int = try await self.bus.route(url)
             #expect(reply == 1)
             // The server may already have noted the end of the connection, too.
-            #expect(server.journal.entries.first == "POST /bus/\(path) application/json {}")
-            #expect(server.journal.entries.filter { $0.hasPrefix("POST") }.count == 1)
+            let requests = server.journal.entries.filter { $0 != "closed" }
+            #expect(requests == ["POST /bus/\(path) application/json {}"])
         }
     }
 

@@ -139,49 +139,43 @@ struct DiagramTests {
         }
     }
 
-    @Test
-    func `a message whose cause was not recorded does not come from the caller`() {
+    /// Returns a flow of one message.
+    private static func flow(
+        url: String,
+        module: String? = nil,
+        cause: CorrelationID? = nil,
+        text: String = ""
+    ) -> RecordedFlow {
         var flow = RecordedFlow(number: 1, route: "app://a")
         flow.messages = [
             RecordedMessage(
                 id: CorrelationID(rawValue: 2),
                 time: 0,
-                url: "app://a",
+                url: url,
                 pattern: "app://a",
-                module: nil,
+                module: module,
                 origin: "local",
                 node: nil,
-                cause: CorrelationID(rawValue: 1),
-                answers: nil,
-                kind: .send,
-                value: nil,
-                parameters: []
-            )
-        ]
-        flow.events = [FlowEvent(kind: .message, message: 0, time: 0, text: "", duration: nil)]
-        #expect(FlowDiagram(flow)?.participants == ["sender (not recorded)", "app://a"])
-    }
-
-    @Test
-    func `a diagram escapes characters that have a meaning in Mermaid`() {
-        var flow = RecordedFlow(number: 1, route: "app://a")
-        flow.messages = [
-            RecordedMessage(
-                id: CorrelationID(rawValue: 1),
-                time: 0,
-                url: "app://a#b;c",
-                pattern: "app://a",
-                module: "OrdersModule",
-                origin: "local",
-                node: nil,
-                cause: nil,
+                cause: cause,
                 answers: nil,
                 kind: .request,
                 value: nil,
                 parameters: []
             )
         ]
-        flow.events = [FlowEvent(kind: .message, message: 0, time: 0, text: "<a>\n\"", duration: nil)]
+        flow.events = [FlowEvent(kind: .message, message: 0, time: 0, text: text, duration: nil)]
+        return flow
+    }
+
+    @Test
+    func `a message whose cause was not recorded does not come from the caller`() {
+        let flow = Self.flow(url: "app://a", cause: CorrelationID(rawValue: 1))
+        #expect(FlowDiagram(flow)?.participants == ["sender (not recorded)", "app://a"])
+    }
+
+    @Test
+    func `a diagram escapes characters that have a meaning in Mermaid`() {
+        let flow = Self.flow(url: "app://a#b;c", module: "OrdersModule", text: "<a>\n\"")
         #expect(
             FlowDiagram(flow)?.mermaid
                 == """

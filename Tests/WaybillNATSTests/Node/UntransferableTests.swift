@@ -79,6 +79,17 @@ struct UntransferableTests {
         }
     }
 
+    /// Notes the codes of a node's dead letters until the task is cancelled.
+    private static func deadLetterCodes(of node: TestCluster.Node) -> (Journal<String>, Task<Void, Never>) {
+        let letters = Journal<String>()
+        // Create the sequence here, because the task may begin after the message has failed.
+        let failed = node.bus.deadLetters
+        let watch = Task {
+            for await letter in failed { letters.add("\(letter.error.code)") }
+        }
+        return (letters, watch)
+    }
+
     @Test func `a message nested deeper than nodes can read is not sent`() async throws {
         try await Self.withNodes { near, _, _ in
             for depth in [61, 62, 63, 100, 2000] {
@@ -95,12 +106,7 @@ struct UntransferableTests {
         format: ClusterNode.PublicationFormat
     ) async throws {
         try await Self.withNodes(publicationFormat: format) { near, far, _ in
-            let letters = Journal<String>()
-            // Create the sequence here, because the task may begin after the message has failed.
-            let failed = near.bus.deadLetters
-            let watch = Task {
-                for await letter in failed { letters.add("\(letter.error.code)") }
-            }
+            let (letters, watch) = Self.deadLetterCodes(of: near)
             defer { watch.cancel() }
             try await near.bus.publish("app://far/news", parameters: ["v": Self.nested(60)])
             try await near.bus.publish("app://far/news", parameters: ["v": Self.nested(70)])
@@ -146,11 +152,7 @@ struct UntransferableTests {
         format: ClusterNode.PublicationFormat
     ) async throws {
         try await Self.withNodes(publicationFormat: format) { near, far, _ in
-            let letters = Journal<String>()
-            let failed = near.bus.deadLetters
-            let watch = Task {
-                for await letter in failed { letters.add("\(letter.error.code)") }
-            }
+            let (letters, watch) = Self.deadLetterCodes(of: near)
             defer { watch.cancel() }
             try await near.bus.publish("app://far/news", parameters: ["v": Self.marks])
             #expect(await letters.comes(to: "notTransferable"))

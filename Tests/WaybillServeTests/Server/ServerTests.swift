@@ -172,7 +172,7 @@ struct ServerTests {
                     #"{"jsonrpc":"2.0","id":\#(id),"method":"app://ask","params":\#(params)}"#
                 )
                 #expect(try await client.line()?.contains("$/progress") == true)
-                // An answer to another request, and a text that is no answer, change nothing.
+                // An answer to another request, and a message with another method, change nothing.
                 for start in [
                     #""method":"$/answer","params":{"id":9,"#, #""method":"$/ping","params":{"id":\#(id),"#,
                 ] {
