@@ -229,7 +229,8 @@ static int is_locked_by_another(const OpenFile *open) {
     return file->owner && file->owner != open && file->owner_process == open->disk->process;
 }
 
-// A lock for writing. A store locks its file as long as the file is open, so locks for reading are not counted.
+// Locks a file for writing. A store locks its file as long as the file is open, so locks for reading are not
+// counted.
 static int file_lock(sqlite3_file *base, int level) {
     OpenFile *open = (OpenFile *)base;
     if (!is_usable(open)) return SQLITE_IOERR_LOCK;

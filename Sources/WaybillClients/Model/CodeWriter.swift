@@ -30,7 +30,8 @@ struct CodeWriter {
 
     /// Writes a list on one line if the list fits, and otherwise with a line for each item.
     ///
-    /// The items have no commas. `hasLastComma` tells whether a comma follows the last item of a list with a line for each item.
+    /// The items have no commas. `hasLastComma` tells whether a comma follows the last item of a list with a
+    /// line for each item.
     mutating func list(
         _ items: [String],
         opening: String,

@@ -747,9 +747,12 @@ class WebTransport extends Transport {
     try {
       const method = body === undefined ? "GET" : "POST";
       response = await fetch(this.base + path, {
-        ...{ method, headers: fields, body, signal: stop.signal },
+        method,
+        headers: fields,
+        body,
         // A redirected call would lose its body, or pass its headers to another server.
         redirect: "manual",
+        signal: stop.signal,
       });
     } catch (error) {
       throw failure("unreachable", `${this.base}: ${String(error)}`);
