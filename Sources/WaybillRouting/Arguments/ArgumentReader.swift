@@ -94,13 +94,14 @@ extension ArgumentReader {
     private static func parsed<Value>(_ text: String, as type: Value.Type) -> Value? {
         if let type = type as? any URLParameter.Type { return type.init(urlParameter: text) as? Value }
         if let type = type as? any LosslessStringConvertible.Type {
-            if Value.self == Bool.self { return Parameters.bool(text) as? Value }
-            return type.init(text) as? Value
+            return Parameters.value(of: text, as: type) as? Value
         }
         guard let type = type as? any RawRepresentable.Type else { return nil }
         return self.raw(type) { rawType in
             if let type = rawType as? any URLParameter.Type { return type.init(urlParameter: text) }
-            return (rawType as? any LosslessStringConvertible.Type)?.init(text)
+            return (rawType as? any LosslessStringConvertible.Type).flatMap {
+                Parameters.value(of: text, as: $0)
+            }
         } as? Value
     }
 

@@ -54,7 +54,9 @@ struct ScalarDecoder: Decoder, SingleValueDecodingContainer {
             return try Value(from: self)
         }
         let text = self.value as? String ?? (type is any BinaryFloatingPoint.Type ? "\(self.value)" : nil)
-        guard let text, let value = scalar.init(text) as? Value else { throw self.mismatch }
+        guard let text, let value = Parameters.value(of: text, as: scalar) as? Value else {
+            throw self.mismatch
+        }
         return value
     }
 }

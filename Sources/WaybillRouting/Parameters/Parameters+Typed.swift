@@ -53,14 +53,24 @@ extension Parameters {
             guard let location = self.locate(name) else { return nil }
             text = self.text(at: location)
         }
-        if let value = Value(text) { return value }
-        if Value.self == Bool.self, let truth = Self.bool(text), let value = truth as? Value { return value }
+        if let value = Self.value(of: text, as: type) { return value }
         throw self.mismatch(name, type: type, value: text)
+    }
+
+    /// Returns the value that a text represents in the route language, or nil.
+    @inlinable
+    package static func value<Value: LosslessStringConvertible>(
+        of text: String,
+        as type: Value.Type
+    ) -> Value? {
+        // The initializer of `Character` traps if the text is empty or has several characters.
+        if Value.self == Character.self, text.isEmpty || !text.dropFirst().isEmpty { return nil }
+        return Value.self == Bool.self ? self.bool(text) as? Value : Value(text)
     }
 
     /// Returns the Boolean that a text represents in the route language, or nil.
     @usableFromInline
-    package static func bool(_ text: String) -> Bool? {
+    static func bool(_ text: String) -> Bool? {
         switch text.lowercased() {
         case "true", "1": true
         case "false", "0": false

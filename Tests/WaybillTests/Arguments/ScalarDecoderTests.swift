@@ -121,4 +121,51 @@ struct ScalarDecoderTests {
             #expect(error?.code == .invalidParameter)
         }
     }
+
+    private enum Grade: Character, Sendable {
+        case best = "A"
+        case worst = "F"
+    }
+
+    private struct Flag: Decodable, Sendable {
+        let isRaised: Bool
+
+        init(from decoder: any Decoder) throws {
+            self.isRaised = try decoder.singleValueContainer().decode(Bool.self)
+        }
+    }
+
+    @Test(arguments: ["", "?value=", "?value=AB", "?value=A%CC%81B"])
+    func `a text that is not one character fails, and does not end the process`(query: String) async throws {
+        try self.bus.register("app://character") { message in
+            let value: Character = try message.argument("value")
+            return "\(value)"
+        }
+        try self.bus.register("app://grade") { message in
+            let value: Grade = try message.argument("value")
+            return value.rawValue
+        }
+        try self.bus.register("app://required") { message in
+            let value: Character = try message.parameters.require("value")
+            return value
+        }
+        for route in ["character", "grade", "required"] {
+            let code = await failure { try await self.bus.route("app://\(route)\(query)") }?.code
+            #expect(code == (query.isEmpty ? .missingParameter : .invalidParameter))
+        }
+        #expect(try await self.bus.route("app://character?value=e%CC%81") == "e\u{301}")
+        #expect(try await self.bus.route("app://grade?value=F") == Grade.worst.rawValue)
+    }
+
+    @Test(arguments: [("1", true), ("TRUE", true), ("0", false), ("false", false)])
+    func `a type that decodes a Boolean accepts each text of a Boolean`(
+        text: String,
+        expected: Bool
+    ) async throws {
+        try self.bus.register("app://flag") { message in
+            let value: Flag = try message.argument("value")
+            return value.isRaised
+        }
+        #expect(try await self.bus.route("app://flag?value=\(text)") == expected)
+    }
 }
