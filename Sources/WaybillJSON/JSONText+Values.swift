@@ -33,6 +33,11 @@ extension JSONText: EncodedValue {
         }
     }
 
+    package var text: String {
+        self.shape == .number
+            ? String(decoding: self.slice, as: UTF8.self) : String(describing: self.plain)
+    }
+
     package var kind: String {
         if let type = self.notedType { return type }
         let kind = "JSON \(self.shape.rawValue)"

@@ -17,6 +17,9 @@ package protocol EncodedValue: Sendable {
     /// `[any Sendable]` or `[String: any Sendable]`.
     var plain: any Sendable { get }
 
+    /// The text of the value as a parameter; a number has the digits that were received.
+    var text: String { get }
+
     /// The kind of the value for error messages, for example "JSON object".
     var kind: String { get }
 

@@ -142,7 +142,7 @@ public struct Parameters: Sendable {
         if let optional = value as? any AnyOptional {
             return optional.content.flatMap { self.text(ofOptional: $0) }
         }
-        if let encoded = value as? any EncodedValue { return String(describing: encoded.plain) }
+        if let encoded = value as? any EncodedValue { return encoded.text }
         return String(describing: value)
     }
 }
@@ -198,7 +198,7 @@ extension Parameters {
         let isPathFirst = self.rules.conventions.precedence == .pathBeforeQuery
         var values = self.query
         for (name, value) in self.path where isPathFirst || values[name] == nil { values[name] = value }
-        for (name, value) in self.call { values[name] = Self.text(ofOptional: value) }
+        for (name, value) in self.passedValues { values[name] = Self.text(ofOptional: value) }
         return values
     }
 

@@ -182,4 +182,11 @@ struct EncodedValueTests {
             #expect(more.parameters["list"] == "[1, \"a\"]" && more.parameters["c"] == "1")
         }
     }
+
+    @Test(arguments: ["18446744073709551615", "12345678901234567890.123456789", "1.50", "-0.0", "7"])
+    func `a number that is read as text has the digits that were received`(digits: String) async throws {
+        #expect(try await self.call(#"{"n":\#(digits)}"#) { $0.parameters["n"] ?? "" } == digits)
+        #expect(try await self.call(#"{"n":\#(digits)}"#) { $0.parameters.all["n"] ?? "" } == digits)
+        #expect(try await self.call(#"{"n":\#(digits)}"#) { $0.parameters.all("n") } == [digits])
+    }
 }
