@@ -6,9 +6,9 @@ public import WaybillRouting
 extension Date: URLParameter {
     /// Creates a date from a point in time in ISO 8601.
     public init?(urlParameter: String) {
-        let text = urlParameter.utf8
-        guard let time = text.firstIndex(of: UInt8(ascii: "T")),
-            let end = text.index(time, offsetBy: 9, limitedBy: text.endIndex)
+        let bytes = urlParameter.utf8
+        guard let time = bytes.firstIndex(of: UInt8(ascii: "T")),
+            let end = bytes.index(time, offsetBy: 9, limitedBy: bytes.endIndex)
         else { return nil }
         // Parse the fraction separately, because it may have more digits than milliseconds.
         let (whole, rest) = (urlParameter[..<end], urlParameter[end...])
@@ -18,9 +18,14 @@ extension Date: URLParameter {
         let form = Self.form(of: whole)
         guard form.drop(while: { $0 == "0" }) == "-00-00T00:00:00", form.utf8.count >= 19,
             ["Z", "+00", "+0000", "+00:00", "-00", "-0000", "-00:00"].contains(Self.form(of: zone)),
-            let year = Int(whole.prefix { $0 != "-" }),
-            let date = try? Date.ISO8601FormatStyle()
-                .parse("\(year < Self.firstYear ? year + 2000 : year)\(whole.drop { $0 != "-" })\(zone)")
+            let year = Int(whole.prefix { $0 != "-" })
+        else { return nil }
+        let (style, local) = (Date.ISO8601FormatStyle(), whole.drop { $0 != "-" })
+        let text = "\(year < Self.firstYear ? year + 2000 : year)\(local)"
+        // The style reads a day that the month does not have, or the second 60, as another time.
+        guard let date = try? style.parse("\(text)\(zone)"),
+            let readAgain = try? style.parse("\(text)Z").formatted(style),
+            readAgain.drop(while: { $0 != "-" }) == "\(local)Z"
         else { return nil }
         var seconds = date.timeIntervalSinceReferenceDate + (Double("0.\(fraction)") ?? 0)
         if year < Self.firstYear { seconds -= Self.secondsOf2000Years }

@@ -35,6 +35,7 @@ struct TypedURLTests {
     @Test(arguments: [
         "2026-11-21T08:30:00Zxyz", "2026-11-21T08:30:00Z2027-01-01", "2026.5-11-21T08:30:00Z",
         "2026-11-21T08:30:00.Z", "2026-11-21T08:30:00", "2026-11-21", "",
+        "2026-02-30T00:00:00Z", "1001-02-29T00:00:00Z", "2026-11-21T08:30:60Z", "2026-11-21T24:00:00Z",
     ])
     func `a text that is more or less than a point in time is no date`(text: String) {
         #expect(Date(urlParameter: text) == nil)
