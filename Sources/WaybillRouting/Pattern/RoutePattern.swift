@@ -118,13 +118,18 @@ extension RoutePattern {
 extension RoutePattern: Hashable {
     /// Compares the addresses that the patterns match and the names of their values, but not their spelling.
     public static func == (left: Self, right: Self) -> Bool {
-        left.scheme == right.scheme && left.variants == right.variants
+        left.scheme == right.scheme && left.foldedVariants == right.foldedVariants
     }
 
     /// Hashes the scheme and the segments.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(self.scheme)
-        hasher.combine(self.variants)
+        hasher.combine(self.foldedVariants)
+    }
+
+    /// The variants, with literal text in lower case if the conventions ignore the case.
+    private var foldedVariants: [[PatternSegment]] {
+        self.rules.foldsCase ? self.variants.map { $0.map(\.folded) } : self.variants
     }
 }
 
@@ -155,6 +160,20 @@ enum PatternPiece: Sendable, Hashable {
 }
 
 extension PatternSegment {
+    /// The segment with literal text in lower case.
+    fileprivate var folded: Self {
+        switch self {
+        case .literal(let text): .literal(text.map(ASCII.lowercased))
+        case .compound(let pieces):
+            .compound(
+                pieces.map { piece in
+                    if case .literal(let text) = piece { .literal(text.map(ASCII.lowercased)) } else { piece }
+                }
+            )
+        case .placeholder, .any, .rest: self
+        }
+    }
+
     /// The parameters that the segment captures, in the order of its text.
     var parameters: [RoutePattern.Parameter] {
         switch self {

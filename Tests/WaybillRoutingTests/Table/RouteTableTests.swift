@@ -140,4 +140,17 @@ import WaybillRouting
             #expect(first == nil && second == nil)
         }
     }
+
+    @Test(arguments: ["app://Detail/:id/v<int:n>", "app://detail/:id/V<int:n>"])
+    func `a pattern in another case removes a route if the conventions ignore case`(pattern: String) throws {
+        var conventions = RoutingConventions()
+        conventions.segmentsIgnoreCase = true
+        var table = RouteTable<Int>(conventions: conventions)
+        try table.insert("app://Detail/:id/v<int:n>", 1)
+        #expect(table.remove("app://detail/:other/v<int:n>") == nil)
+        #expect(table.remove(pattern) == 1)
+        var exact = RouteTable<Int>()
+        try exact.insert("app://Detail/:id/v<int:n>", 1)
+        #expect(exact.remove("app://detail/:id/v<int:n>") == nil)
+    }
 }
