@@ -229,7 +229,7 @@ extension ScanFailure {
             switch self {
             case .empty: "an empty text is not a URL: write a URL such as /user/detail"
             case .tooLong:
-                "the URL has \(text.utf8.count) bytes, more than the \(limits.urlLength) "
+                "the URL has \(text.utf8.count) bytes, more than the \(min(limits.urlLength, URLRange.longest)) "
                     + "that `urlLength` allows"
             case .tooManySegments:
                 "the URL has more segments than the \(limits.segments) that `segments` allows"
