@@ -40,7 +40,10 @@ struct EntryReader {
             return try self.sections(pairs)
         case .map(let pairs) where Self.isDescribed(pairs):
             var entries: [RouteConfiguration.Entry] = []
-            for (_, actions) in pairs { entries += try self.actions(actions, self.scheme) }
+            for (description, actions) in pairs {
+                try self.checkActions(actions, below: description)
+                entries += try self.actions(actions, self.scheme)
+            }
             return entries
         case .map(let pairs): return try self.destinations(pairs, nil)
         case .text, .other:
@@ -49,6 +52,20 @@ struct EntryReader {
                 key: "",
                 message: "the file must contain a map of sections or destinations, or a list of actions"
             )
+        }
+    }
+
+    /// Throws an error if the keys below a description are paths, as in a section of destinations.
+    private func checkActions(
+        _ node: ConfigurationNode,
+        below description: String
+    ) throws(ConfigurationError) {
+        guard case .map(let pairs) = node.value else { return }
+        for (key, value) in pairs where key.contains("/") {
+            let message =
+                "a path cannot be the name of an action: call the section `\(description)` destinations if it "
+                + "maps paths to destinations"
+            throw self.error(value, key: key, message: message)
         }
     }
 

@@ -55,6 +55,13 @@ final class RouteConfigurationFilesTests {
         )
     }
 
+    @Test(arguments: ["destination:", "Destinations:", "routes:"])
+    func `a path below an unknown section is an error that names the section`(section: String) throws {
+        let url = try self.write("catalog.yaml", "\(section)\n  app://p/:id: Catalog.product\n")
+        let error = #expect(throws: ConfigurationError.self) { try RouteConfiguration(contentsOf: url) }
+        #expect(error?.message.contains("call the section `\(section.dropLast())` destinations") == true)
+    }
+
     @Test
     func `YAML can have sections, and one or several patterns for an action`() throws {
         let url = try self.write(
