@@ -106,6 +106,35 @@ struct PresetTests {
         ),
     ]
 
+    @Test(arguments: [RoutingConventions.cocRouter, .zikRouter])
+    func `a return URL without a scheme gets the scheme of the message in each preset`(
+        conventions: RoutingConventions
+    ) async throws {
+        let bus = MessageBus(configuration: .quiet(by: conventions))
+        let receipts = Journal<Int>()
+        try bus.register("app://pay") { _ in 1 }
+        try bus.register("app://refund") { message in
+            #expect(message.replaceReturnURL(with: "home/receipt"))
+            return 2
+        }
+        try bus.register("app:///home/receipt") { receipts.add(try $0.payload(as: Int.self)) }
+        try await bus.route("app://pay#home/receipt")
+        #expect(await eventually { receipts.entries == [1] })
+        try await bus.route("app://refund#home/receipt")
+        #expect(await eventually { receipts.entries == [1, 2] })
+    }
+
+    @Test func `a return URL can be as long as the limit of the bus`() async throws {
+        var configuration = MessageBus.Configuration.quiet
+        configuration.limits = RoutingLimits(urlLength: 32_768)
+        let bus = MessageBus(configuration: configuration)
+        let receipts = Journal<Int>()
+        try bus.register("app://pay") { _ in 1 }
+        try bus.register("app://receipt/all") { receipts.add(try $0.payload(as: Int.self)) }
+        try await bus.route("app://pay#app://receipt/all?text=\(String(repeating: "x", count: 9_000))")
+        #expect(await eventually { receipts.entries == [1] })
+    }
+
     @Test(arguments: RoutingConventions.presets.keys.sorted())
     func `each preset registers, routes, replies, returns and unregisters`(name: String) async throws {
         let conventions = try #require(RoutingConventions.presets[name])

@@ -68,7 +68,9 @@ enum ConfiguredTarget: Sendable {
             let fragment = parameters.address.fragment.map {
                 "#\(Self.isPath($0, core) ? core.complete($0, scheme: parameters.address.scheme) : $0)"
             }
-            guard let address = try? parameters.address.rereading(url + (fragment ?? "")) else {
+            // Without the fragment, the URL cannot be too long.
+            let read = parameters.address.rereading
+            guard let address = (try? read(url + (fragment ?? ""))) ?? (try? read(url)) else {
                 return parameters
             }
             return Parameters(address: address)
@@ -77,8 +79,7 @@ enum ConfiguredTarget: Sendable {
 
     /// Returns whether a fragment has the form of a URL without a scheme.
     private static func isPath(_ fragment: String, _ core: BusCore) -> Bool {
-        let address = try? Address(fragment, conventions: core.configuration.conventions)
-        return address.map { !$0.hasScheme && $0.segments.count > 1 } ?? false
+        core.returnAddress(fragment).map { !$0.hasScheme && $0.segments.count > 1 } ?? false
     }
 
     /// Returns this target combined with the target that it leads to, whose values take precedence.

@@ -122,8 +122,7 @@ extension BusCore {
         from audience: Audience? = nil,
         levels: Int? = nil
     ) -> String? {
-        let target = try? Address(fragment, conventions: self.configuration.conventions)
-        guard let target else { return nil }
+        guard let target = self.returnAddress(fragment) else { return nil }
         let url = self.complete(fragment, scheme: scheme)
         let isURL =
             target.hasScheme || target.segments.count > 1
@@ -139,9 +138,15 @@ extension BusCore {
 
     /// Returns a URL with the given scheme if the URL has no scheme, or the URL unchanged.
     func complete(_ url: String, scheme: String) -> String {
-        let target = try? Address(url, conventions: self.configuration.conventions)
-        guard let target, !target.hasScheme else { return url }
+        guard let target = self.returnAddress(url), !target.hasScheme else { return url }
         return target.text(withScheme: scheme)
+    }
+
+    /// Reads a return URL, which may have no scheme even if the conventions reject such URLs.
+    func returnAddress(_ url: String) -> Address? {
+        var conventions = self.configuration.conventions
+        conventions.missingScheme = .usesDefault
+        return try? Address(url, conventions: conventions, limits: self.configuration.limits)
     }
 
     /// Returns whether a route of this process matches a URL.
