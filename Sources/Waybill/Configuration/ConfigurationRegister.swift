@@ -12,6 +12,11 @@ struct ConfigurationRegister: Sendable {
 
     var isEmpty: Bool { self.configurations.isEmpty }
 
+    /// The URLs to which configured routes lead.
+    var targetURLs: [String] {
+        self.configurations.flatMap { $0.configuration.entries.filter(\.isURL).map(\.target) }
+    }
+
     var boundRoutes: [(key: RouteConfiguration.Entry, value: Configured.Bound)] {
         self.configurations.flatMap { Array($0.routes) }
     }
@@ -45,31 +50,74 @@ extension ConfigurationRegister {
         }
         let dropped = try self.takeOut(of: &table)
         let targets = Targets(in: table, connections)
-        for (index, configured) in self.configurations.enumerated() {
-            for entry in configured.configuration.entries
-            where self.configurations[index].routes[entry] == nil && !configured.overridden.contains(entry) {
-                do throws(RoutingError) {
-                    let pattern = try configured.pattern(of: entry, in: table)
-                    let found = try targets.find(for: entry, pattern, of: configured, in: table)
-                    let target = core.target(of: entry, found, keeping: earlier[index][entry.withoutSource])
-                    let bound = try self.insert(
-                        target,
-                        for: entry,
-                        at: pattern,
-                        of: configured,
-                        from: found,
-                        in: &table
-                    )
-                    self.configurations[index].routes[entry] = bound
-                } catch {
-                    throw ConfigurationError(entry.source, error.message, cause: error)
-                }
+        for (index, entry) in self.bindingOrder(by: table)
+        where self.configurations[index].routes[entry] == nil {
+            let configured = self.configurations[index]
+            do throws(RoutingError) {
+                let pattern = try configured.pattern(of: entry, in: table)
+                let found = try targets.find(for: entry, pattern, of: configured, in: table)
+                let target = core.target(of: entry, found, keeping: earlier[index][entry.withoutSource])
+                let bound = try self.insert(
+                    target,
+                    for: entry,
+                    at: pattern,
+                    of: configured,
+                    from: found,
+                    in: &table
+                )
+                self.configurations[index].routes[entry] = bound
+            } catch {
+                throw ConfigurationError(entry.source, error.message, cause: error)
             }
-            self.configurations[index].isBound = true
         }
+        for index in self.configurations.indices { self.configurations[index].isBound = true }
         let kept = Set(self.boundRoutes.map(\.value.target.identity))
         let before = old.flatMap { $0.values.map(\.target) }
         return before.filter { !kept.contains($0.identity) } + dropped
+    }
+
+    /// Returns the entries in the order in which they are bound, each with the index of its configuration.
+    ///
+    /// An entry that leads to a URL comes after the entry that handles this URL. Otherwise, the order is the
+    /// order of the configurations and of their entries.
+    private func bindingOrder(
+        by table: RouteTable<Target>
+    ) -> [(index: Int, entry: RouteConfiguration.Entry)] {
+        var conventions = table.conventions
+        conventions.sameShape = .replaces
+        var numbers = RouteTable<Int>(
+            conventions: conventions,
+            defaultScheme: table.defaultScheme,
+            limits: table.limits
+        )
+        var entries: [(index: Int, entry: RouteConfiguration.Entry)] = []
+        var shapes: [[[SegmentShape]]] = []
+        for (index, configured) in self.configurations.enumerated() {
+            for entry in configured.configuration.entries where !configured.overridden.contains(entry) {
+                // `bind` throws the error of an invalid pattern.
+                let pattern = try? configured.pattern(of: entry, in: table)
+                if let pattern { _ = try? numbers.insert(pattern, entries.count) }
+                entries.append((index, entry))
+                shapes.append(pattern?.shapes ?? [])
+            }
+        }
+        var isListed = Array(repeating: false, count: entries.count)
+        var order: [(index: Int, entry: RouteConfiguration.Entry)] = []
+        for number in entries.indices {
+            // An entry, the entry that handles its target, the entry that handles this entry's target, ...
+            var chain: [Int] = []
+            var next: Int? = number
+            while let number = next, !isListed[number] {
+                isListed[number] = true
+                chain.append(number)
+                let entry = entries[number].entry
+                let match = entry.isURL ? (try? numbers.match(entry.target)) ?? nil : nil
+                // The target of a route with the same shape is the route that this route replaces.
+                next = match.flatMap { numbers[$0] }.flatMap { shapes[$0] == shapes[number] ? nil : $0 }
+            }
+            order += chain.reversed().map { entries[$0] }
+        }
+        return order
     }
 
     /// Removes the bound routes from a table, and inserts the routes that the bound routes hid.

@@ -13,6 +13,19 @@ extension BusCore {
         }
     }
 
+    /// Finds the targets of all configurations again if routes have changed to which the configurations may
+    /// lead: an action of a module, or the route of a configured URL.
+    func reconfigure(after changed: [Target]) {
+        let urls = self.configured.withLock { $0.isEmpty ? nil : $0.targetURLs }
+        guard let urls else { return }
+        let isTarget = changed.contains { target in
+            if target.routeDescription != nil { return true }
+            let scope = target.pattern.flatMap { try? self.currentConfiguration.scope(of: $0) }
+            return urls.contains { scope?.canRoute($0) ?? false }
+        }
+        if isTarget { self.reconfigure() }
+    }
+
     /// Changes the configurations and binds their routes, or changes nothing when an entry is invalid.
     func bindConfigurations(_ change: (inout ConfigurationRegister) -> Void) throws(ConfigurationError) {
         let (outgoing, _) = try self.configured.withLock { register throws(ConfigurationError) in

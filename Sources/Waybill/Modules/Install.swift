@@ -95,7 +95,6 @@ extension MessageBus {
                 for registration in registrations { registration.cancel() }
                 throw error
             }
-            self.core.reconfigure()
             self.core.attachments.set(LatestModule(module: modules.last))
             isInstalled = true
             return Installation(modules: modules, registrations: registrations, services: provided)

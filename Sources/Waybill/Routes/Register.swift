@@ -168,6 +168,7 @@ extension BusCore {
             for handler in targets.flatMap(\.members) { mailboxes.releaseModule(of: handler.mailbox) }
         }
         self.retire(replaced)
+        self.reconfigure(after: targets + replaced)
         return zip(patterns, ids).map { pattern, id in
             Registration(pattern: pattern) { self.removeRoute(id) }
         }
@@ -186,7 +187,7 @@ extension BusCore {
         }
         guard let hidden else { return }
         self.retire([hidden])
-        if hidden.routeDescription != nil { self.reconfigure() }
+        self.reconfigure(after: [hidden])
     }
 
     /// Removes targets from the table, and then fails the callers that wait for these targets.
@@ -195,7 +196,7 @@ extension BusCore {
         let removed = self.registry.change { table, _ in body(&table) }
         let targets = removed.compactMap(\.self)
         self.retire(targets)
-        if targets.contains(where: { $0.routeDescription != nil }) { self.reconfigure() }
+        self.reconfigure(after: targets)
         return targets.count
     }
 

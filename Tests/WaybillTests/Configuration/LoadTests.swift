@@ -295,6 +295,41 @@ struct LoadTests {
         let error = #expect(throws: ConfigurationError.self) { try self.bus.load(["app://a": "b"]) }
         #expect(error?.cause?.code == .shutDown)
     }
+
+    @Test
+    func `a configured URL leads to the closure that is registered at the time of the call`() async throws {
+        try self.bus.load(["app://alias": "app://plain"])
+        #expect(await failure { try await self.bus.route("app://alias") }?.code == .noHandler)
+        let first = try self.bus.register("app://plain") { _ in "first" }
+        #expect(try await self.bus.route("app://alias") == "first")
+        first.cancel()
+        #expect(await failure { try await self.bus.route("app://alias") }?.code == .noHandler)
+        try self.bus.register("app://plain") { _ in "second" }
+        #expect(try await self.bus.route("app://alias") == "second")
+        self.bus.unregister("app://plain")
+        #expect(await failure { try await self.bus.route("app://alias") }?.code == .noHandler)
+    }
+
+    @Test
+    func `a configured URL can lead to a route that a later line or configuration has`() async throws {
+        try await self.bus.install { CatalogModule() }
+        // Without the configured routes, this route would handle each of the URLs.
+        try self.bus.register("app://:page") { _ in "page" }
+        try self.bus.load(
+            [
+                "app://home": "app://start", "app://start": "app://first/4",
+                "app://first/:id": "app://last/:id",
+                // Each of these two leads to the other.
+                "app://left/x": "app://right/x", "app://right/x": "app://left/x",
+            ],
+            named: "pages"
+        )
+        try self.bus.load(["app://last/:id": "Catalog.product"], named: "catalog")
+        #expect(try await self.bus.route("app://home") == "product 4")
+        #expect(try await self.bus.route("app://start") == "product 4")
+        #expect(try await self.bus.route("app://other") == "page")
+        #expect(await failure { try await self.bus.route("app://left/x") }?.code == .noHandler)
+    }
 }
 
 private actor CatalogModule: Module {
