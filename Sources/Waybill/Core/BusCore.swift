@@ -30,6 +30,8 @@ final class BusCore: Sendable {
     let mailboxes = Locked(MailboxRegister())
     let hooks = Locked<[ObjectIdentifier: ShutDownHook]>([:])
     let exempt = Locked(DrainExemptions())
+    /// The exchanges of intercepted messages without a handler; nil after the bus has shut down.
+    let withoutHandler = Locked<[CorrelationID: Exchange]?>([:])
     let drainWaiters = Locked(Numbered<DrainWaiter>())
     let configured = Locked(ConfigurationRegister())
     let services = Locked(ServiceRegister())

@@ -30,7 +30,7 @@ extension Exchange {
 
         /// The parts of an exchange that exist only while its handler is waiting or suspended.
         struct Suspension {
-            /// Whether the exchange is registered with its handler and counts as in flight for its route.
+            /// Whether the exchange is registered with its handler or the bus and counts as in flight.
             var isAttached = false
             /// The message in the handler's mailbox, while it waits there.
             var queued: QueuedTask?

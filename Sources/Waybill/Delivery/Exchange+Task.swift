@@ -61,10 +61,10 @@ extension Exchange {
         }
         if work.interception == nil {
             // The handler runs in this call until it suspends. Most handlers end before that, and need
-            // neither a timer nor a registration of the exchange. During this call, no other event can end
-            // the exchange: the caller has not received it, no timer runs, and `Handler` does not know it.
+            // neither a timer nor a registration of the exchange. During this call, only a shutdown by the
+            // handler can end the exchange before the handler ends.
             let task = self.makeTask(for: work)
-            if self.isOver { return }
+            if self.isOver { return self.taskNumber == CurrentTask.none ? () : task.cancel() }
             self.bind(task: task)
             self.watchForEarlyEnd(of: work)
         } else if self.watchForEarlyEnd(of: work) {
@@ -77,11 +77,11 @@ extension Exchange {
     @discardableResult
     private func watchForEarlyEnd(of work: TaskWork) -> Bool {
         // End the exchange if the handler has been unregistered, unless this handler shuts the bus down.
-        if let handler = work.handler, !self.attach(to: handler), !self.core.isExempt(self) {
+        if !self.attach(to: work.handler), !self.core.isExempt(self) {
             // An intercepted message has no task yet, so end its turn here. Any other task has already
             // started, and ends the turn itself.
-            if work.endsTurn, work.interception != nil { handler.mailbox.endTurn() }
-            self.finish(.failed(handler.retirementError(self.url)))
+            if work.endsTurn, work.interception != nil { work.handler?.mailbox.endTurn() }
+            self.finish(.failed(work.handler?.retirementError(self.url) ?? .shutDown(url: self.url)))
             return false
         }
         self.watchDeadline()

@@ -107,7 +107,7 @@ final class Exchange: Sendable {
     @inline(never)
     private func release(_ suspension: State.Suspension, from handler: Handler?, isReply: Bool) {
         suspension.watch?.cancel()
-        if suspension.isAttached { handler?.detach(self) }
+        if suspension.isAttached { self.detach(from: handler) }
         // The message possibly enters the queue later. The queue then rejects the message, because it is
         // cancelled.
         suspension.queued?.cancel()
@@ -124,12 +124,13 @@ final class Exchange: Sendable {
     /// handler has been unregistered already.
     ///
     /// The handler ends the registered exchange when the handler is unregistered. The end of the exchange
-    /// removes the waiting message `queued` from the mailbox.
-    func attach(to handler: Handler, _ queued: QueuedTask? = nil) -> Bool {
-        guard handler.attach(self) else { return false }
+    /// removes the waiting message `queued` from the mailbox. When no handler is found, the exchange is
+    /// registered with the bus, which ends it at the shutdown.
+    func attach(to handler: Handler?, _ queued: QueuedTask? = nil) -> Bool {
+        guard handler?.attach(self) ?? self.attachWithoutHandler() else { return false }
         // The end of an attached exchange reduces the number of messages in flight, so count the message
         // first.
-        handler.counters.countInFlight()
+        handler?.counters.countInFlight()
         let isRecorded = self.state.withLock { state in
             state.record { suspension in
                 suspension.isAttached = true
@@ -137,10 +138,22 @@ final class Exchange: Sendable {
             }
         }
         if !isRecorded {
-            handler.counters.uncountInFlight()
-            handler.detach(self)
+            handler?.counters.uncountInFlight()
+            self.detach(from: handler)
         }
         return true
+    }
+
+    private func attachWithoutHandler() -> Bool {
+        self.core.withoutHandler.withLock { exchanges in
+            exchanges?[self.id] = self
+            return exchanges != nil
+        }
+    }
+
+    private func detach(from handler: Handler?) {
+        if let handler { return handler.detach(self) }
+        _ = self.core.withoutHandler.withLock { $0?.removeValue(forKey: self.id) }
     }
 
     /// Records that the handler begins after the message has waited, or returns false when the exchange is

@@ -6,8 +6,9 @@ extension MessageBus {
     /// Shuts the bus down: rejects new messages, lets messages in flight end, and fails the messages that are
     /// left.
     ///
-    /// Messages that a handler in flight routes or sends are still delivered, so that the handler can finish.
-    /// Callers outside of handlers fail with `shutDown`, and so do callers that still wait at the deadline.
+    /// Messages that a handler in flight routes or sends are still delivered, so that the handler can finish,
+    /// and messages of tasks that a handler has started. Other callers fail with `shutDown`, and so do callers
+    /// that still wait at the deadline.
     /// The event loop keeps running for its other users. A second call during the first can only shorten the
     /// wait: the earlier deadline applies to both.
     ///
@@ -85,7 +86,7 @@ extension BusCore {
         _ = self.phase.compareExchange(expected: .open, desired: .draining, ordering: .sequentiallyConsistent)
         // If a handler calls this method, the method must not wait for that handler, because the handler
         // waits for the method.
-        let own = DeliveryContext.current?.exchanges.filter(\.isCounted) ?? []
+        let own = DeliveryContext.current?.exchanges.filter { $0.isCounted && $0.core === self } ?? []
         self.exempt.withLock { $0.append(own) }
         // These exchanges are exempt now. If another call of this method waits only for them, that call can
         // end.
@@ -127,8 +128,10 @@ extension BusCore {
 
     /// The exchanges for which the shutdown does not wait, and that have not ended.
     var exemptExchanges: [Exchange] {
+        // The handlers of several messages may exempt the same exchange, on which each of them depends.
+        var found: Set<CorrelationID> = []
         // An exchange may be released here, and its `deinit` may take the lock. Filter outside the lock.
-        self.exempt.withLock { $0.exchanges }.filter { !$0.isOver }
+        return self.exempt.withLock { $0.exchanges }.filter { !$0.isOver && found.insert($0.id).inserted }
     }
 
     /// Sets a timer that fails the exchanges that have not ended at the deadline.

@@ -222,8 +222,10 @@ extension BusCore {
         for subscriber in self.topics.close() {
             subscriber.retire(with: RoutingError.shutDown, exempting: exempt)
         }
+        let withoutHandler = self.withoutHandler.withLock { Swift.exchange(&$0, with: nil) } ?? [:]
         // Exchanges that an earlier call exempted are no longer attached to a handler.
-        for late in self.exemptExchanges where !exempt.contains(where: { $0 === late }) {
+        for late in self.exemptExchanges + withoutHandler.values
+        where !exempt.contains(where: { $0 === late }) {
             late.finish(.failed(.shutDown(url: late.url)))
         }
         _ = self.uncaught.withLock { $0.take() }

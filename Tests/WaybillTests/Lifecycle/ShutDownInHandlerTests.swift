@@ -142,4 +142,79 @@ struct ShutDownInHandlerTests {
         #expect(summaries.map(\.abandoned) == [0])
         #expect(last == "done")
     }
+
+    @Test func `a handler that shuts another bus down keeps its message`() async throws {
+        let (bus, other) = (self.bus, MessageBus.onHost())
+        let (begun, gate) = (Gate(), Gate())
+        try other.register("app://slow") { _ in
+            begun.open()
+            await gate.wait()
+        }
+        let summaries = Journal<[Int]>()
+        try bus.register("app://owner/:wait") { message in
+            let wait: Int = try message.parameters.require("wait")
+            let opening = Task {
+                #expect(await other.closes())
+                gate.open()
+            }
+            defer { opening.cancel() }
+            summaries.add(await other.shutDown(drainingFor: .seconds(wait)).counts)
+            #expect(!Task.isCancelled)
+            return 42
+        }
+        other.send("app://slow")
+        await begun.wait()
+        #expect(try await bus.route("app://owner/3600", as: Int.self) == 42)
+        #expect(try await bus.route("app://owner/0", as: Int.self) == 42)
+        #expect(summaries.entries == [[1, 0], [0, 0]])
+        #expect(bus.statistics.replied == 2)
+    }
+
+    @Test func `a shutdown in two handlers waits for messages of others`() async throws {
+        let bus = self.bus
+        let (begun, gate) = (Gate(), Gate())
+        let both = Journal<Int>()
+        try bus.register("app://other") { _ in
+            begun.open()
+            await gate.wait()
+            return 1
+        }
+        try bus.register("app://quit/:n") { [weak bus] message in
+            both.add(1)
+            #expect(await eventually { both.count == 2 })
+            return await bus?.shutDown(drainingUntil: .now + .seconds(3600)).abandoned ?? -1
+        }
+        // The message of this handler is exempt because of both handlers.
+        try bus.register("app://outer") { [weak bus] _ async throws -> [Int] in
+            guard let bus else { return [] }
+            async let first: Int = bus.route("app://quit/1")
+            async let second: Int = bus.route("app://quit/2")
+            return try await [first, second]
+        }
+        async let other: Int = bus.route("app://other")
+        await begun.wait()
+        async let outer: [Int] = bus.route("app://outer")
+        #expect(await bus.closes())
+        try await Task.sleep(for: .milliseconds(20))
+        gate.open()
+        #expect(try await other == 1)
+        #expect(try await outer == [0, 0])
+    }
+
+    @Test func `a handler that shuts its bus down before it suspends is cancelled`() async throws {
+        let bus = MessageBus(configuration: .quiet)
+        let cancelled = Gate()
+        try bus.register("app://quit") { [weak bus] _ in
+            await bus?.shutDown()
+            await withTaskCancellationHandler {
+                await cancelled.wait()
+            } onCancel: {
+                cancelled.open()
+            }
+        }
+        // A message from the loop of the handler begins in the call that routes it.
+        try bus.register("app://outer") { [weak bus] _ async throws in try await bus?.route("app://quit") }
+        #expect(await failure { try await bus.route("app://outer") }?.code == .shutDown)
+        await cancelled.wait()
+    }
 }

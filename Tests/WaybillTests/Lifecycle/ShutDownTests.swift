@@ -40,6 +40,28 @@ struct ShutDownTests {
         #expect(bus.statistics.inFlight == 0)
     }
 
+    @Test(arguments: [true, false])
+    func `a message without a handler that a middleware holds fails at the shutdown`(
+        isSent: Bool
+    ) async throws {
+        let (started, end, cancelled) = (Gate(), Gate(), Gate())
+        self.bus.use(Hanging(started: started, end: end, cancelled: cancelled))
+        let bus = self.bus
+        var letters = bus.deadLetters.makeAsyncIterator()
+        if isSent { bus.send("app://nobody") }
+        let caller = Task {
+            isSent
+                ? nil : await failure { try await bus.route("app://nobody", timeout: .seconds(3600)) }?.code
+        }
+        await started.wait()
+        await bus.shutDown()
+        #expect(await caller.value == (isSent ? nil : .shutDown))
+        if isSent { #expect(await letters.next()?.error.code == .shutDown) }
+        await cancelled.wait()
+        end.open()
+        #expect(bus.statistics.inFlight == 0)
+    }
+
     @Test func `a message that outlasts the shutdown fails, and its handler is cancelled`() async throws {
         let started = Gate()
         let gate = Gate()
