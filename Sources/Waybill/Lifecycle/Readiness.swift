@@ -72,12 +72,16 @@ extension MessageBus {
     /// - Returns: The conditions that are not met.
     public func readiness(within limit: Duration = .seconds(1)) async -> Readiness {
         var checks = self.core.eventLoops.enumerated().map { index, loop in
-            Task {
+            Task { () -> Readiness.Problem? in
+                let name = "event loop \(index)"
+                if loop.isShutDown {
+                    return Readiness.Problem(name: name, reason: "the loop has been shut down")
+                }
                 let late = "the loop has not completed an iteration for \(limit)"
                 let reason = await Reason.within(limit, late: late) { test in
                     loop.execute { test.give(nil) }
                 }
-                return reason.map { Readiness.Problem(name: "event loop \(index)", reason: $0) }
+                return reason.map { Readiness.Problem(name: name, reason: $0) }
             }
         }
         checks += self.core.readinessChecks.withLock { $0.values }.map { check in

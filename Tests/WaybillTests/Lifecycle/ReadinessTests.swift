@@ -60,4 +60,13 @@ struct ReadinessTests {
         gate.open()
         #expect(await bus.readiness(within: .seconds(30)).isReady)
     }
+
+    @Test func `a loop that has been shut down is a readiness problem`() async {
+        let loops = [EventLoop(name: "first"), EventLoop(name: "second")]
+        let bus = MessageBus(eventLoops: loops, configuration: .quiet)
+        await loops[1].shutDown()
+        let problems = await bus.readiness().problems
+        #expect(problems.map(\.name) == ["event loop 1"])
+        #expect(problems.map(\.reason) == ["the loop has been shut down"])
+    }
 }
