@@ -30,17 +30,16 @@ public protocol Middleware: Sendable {
     /// The bus calls this method after it has found the handler and before the message enters a mailbox. The
     /// kind of message determines the task, the isolation, and when the caller resumes:
     ///
-    /// - A message without a deadline to a handler that cannot suspend: the method runs in the caller's task
-    ///   and isolation. The caller resumes when the method returns.
-    /// - A message with a deadline, or to a handler that may suspend: the method runs in its own task, on the
-    ///   caller's loop, or on the handler's loop if the caller is not on a loop of the bus. The caller
-    ///   resumes immediately when the caller is cancelled, the deadline passes, or the handler is
-    ///   unregistered.
+    /// - A message without a deadline to a handler that cannot suspend, and whose mailbox is not serial: the
+    ///   method runs in the caller's task and isolation. The caller resumes when the method returns.
+    /// - Any other message that a caller awaits: the method runs in its own task, on the caller's loop, or on
+    ///   the handler's loop if the caller is not on a loop of the bus. The caller resumes immediately when
+    ///   the caller is cancelled, the deadline passes, or the handler is unregistered.
     /// - A message that no caller awaits: the method runs in its own task, on the handler's loop, when it is
     ///   the message's turn in the mailbox.
-    /// - A message that is read from a subscription's sequence: the method runs in the reader's task and
-    ///   isolation, when the reader reads the message. The reader receives no message that the middleware
-    ///   refuses or answers.
+    /// - A message that is read from a subscription's sequence: the method runs when the reader reads the
+    ///   message, in the reader's task and isolation unless the message has a deadline. The reader receives
+    ///   no message that the middleware refuses or answers.
     ///
     /// Declare the method `nonisolated(nonsending)`, as above, in a module without the upcoming feature
     /// `NonisolatedNonsendingByDefault`. Otherwise every message makes a detour through the global executor.

@@ -100,8 +100,8 @@ extension MessageBus {
     /// cancels the subscribers that have not finished.
     ///
     /// - Returns: The number of subscribers that accepted the message.
-    /// - Throws: `invalidURL`, `shutDown`, or `deadlineExceeded` if the deadline has passed before the
-    ///   publication begins.
+    /// - Throws: `invalidURL`, `shutDown`, `hopLimitExceeded`, or `deadlineExceeded` if the deadline has
+    ///   passed before the publication begins.
     @discardableResult
     public nonisolated(nonsending) func publish(
         _ url: String,
