@@ -368,6 +368,36 @@ import WaybillTestSupport
             try await store.send("app://big", parameters: ["text": text])
         }
     }
+
+    @Test func `a handler can send messages in its completion although the store is full`() async throws {
+        var configuration = DurableStore.Configuration()
+        configuration.sizeLimit = 400_000
+        try await withStore(DurablePolicy(attempts: 1), configuration: configuration) { store, bus in
+            let seen = Journal<Int>()
+            try bus.register("app://big") { message in
+                try await message.complete { _ = try $0.send("app://follow") }
+            }
+            try bus.register("app://follow") { _ in seen.add(1) }
+            let text = String(repeating: "x", count: 10_000)
+            var sent = 0
+            while (try? await store.send("app://big", parameters: ["text": text])) != nil { sent += 1 }
+            let full = await self.failure { try await store.transaction { _ = try $0.send("app://follow") } }
+            #expect(full == .sizeLimitReached)
+            try await bus.attach(store)
+            await store.isIdle()
+            #expect(seen.count == sent)
+            #expect(try await store.statistics().dead == 0)
+        }
+    }
+
+    private func failure(_ body: () async throws -> Void) async -> DurableError.Code? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return (error as? DurableError)?.code
+        }
+    }
 }
 
 /// Faults of a disk in memory.

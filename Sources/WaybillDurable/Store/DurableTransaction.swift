@@ -7,10 +7,13 @@ public final class DurableTransaction {
     /// The batch of the transaction; nil after the closure of the transaction has returned.
     var batch: Batch?
     private let senderHeaders: [String: String]
+    /// Whether the transaction completes a message, so that the limit on the file's size does not apply.
+    private let isFollowUp: Bool
 
-    init(_ batch: Batch, senderHeaders: [String: String]) {
+    init(_ batch: Batch, senderHeaders: [String: String], isFollowUp: Bool) {
         self.batch = batch
         self.senderHeaders = senderHeaders
+        self.isFollowUp = isFollowUp
     }
 
     private func current() throws(DurableError) -> Batch {
@@ -66,7 +69,7 @@ public final class DurableTransaction {
         let details = MessageDetails(parameters: parameters, headers: headers)
         var message = try StoredMessage(url, details, by: batch.settings.policies)
         (message.key, message.delay, message.order, message.lifetime) = (key, after, order, lifetime)
-        return try batch.database.withStoreAccess { try batch.send(message) }
+        return try batch.database.withStoreAccess { try batch.send(message, isFollowUp: self.isFollowUp) }
     }
 
     /// Calls a closure with the connection of SQLite, a `sqlite3 *`, and returns the closure's result.
@@ -132,7 +135,9 @@ extension Message {
             throw DurableError(.notDurable, message: message)
         }
         let (returnURL, headers) = (self.returnURL, self.headers)
-        let (value, hasSent) = try await attempt.engine.performTransaction { transaction, batch in
+        let (value, hasSent) = try await attempt.engine.performTransaction(isFollowUp: true) {
+            transaction,
+            batch in
             let value = try body(transaction)
             var reply = try attempt.returned()
             let hasSent = reply != nil
@@ -160,12 +165,13 @@ extension Message {
 extension StoreEngine {
     /// Runs a transaction of the program in a savepoint, so that its failure does not affect other work.
     nonisolated func performTransaction<Value: Sendable>(
+        isFollowUp: Bool = false,
         _ body: @escaping @Sendable (DurableTransaction, Batch) throws -> Value
     ) async throws -> Value {
         // The closure does not run in a task, so read the headers of the calling task here.
         let headers = self.settings.senderHeaders
         return try await self.perform { batch in
-            let transaction = DurableTransaction(batch, senderHeaders: headers)
+            let transaction = DurableTransaction(batch, senderHeaders: headers, isFollowUp: isFollowUp)
             defer { transaction.batch = nil }
             return try batch.runProgram { try body(transaction, batch) }
         }
