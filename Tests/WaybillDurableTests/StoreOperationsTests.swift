@@ -83,7 +83,7 @@ struct StoreOperationsTests {
             await store.close()
             let error = await #expect(throws: RoutingError.self) { try await bus.route("app://store/check") }
             #expect(error?.code == .refused)
-            #expect(error?.message == "the store is closed")
+            #expect(error?.message == "the store is closed: open the file again to use it")
         }
     }
 

@@ -77,7 +77,8 @@ final class Batch {
     /// transaction back, or the program has used the database for longer than its limit.
     func checkProgram() throws(DurableError) {
         guard self.database.isInTransaction else {
-            let message = "a statement rolled the transaction back, so nothing was written"
+            let message =
+                "a statement rolled the transaction back, so nothing was written; use ON CONFLICT ABORT in place of ROLLBACK"
             throw DurableError(.statementFailed, message: message)
         }
         guard self.database.observer.isOverdue else { return }

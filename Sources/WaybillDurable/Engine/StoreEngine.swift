@@ -122,18 +122,32 @@ actor StoreEngine: LoopBound {
 
     /// Performs the work in the inbox, and begins the attempts that are due, in one transaction.
     private func runBatch() {
-        guard let database = self.database else { return }
-        var works = self.inbox.withLock { inbox in
+        if self.database == nil { return }
+        let works = self.inbox.withLock { inbox in
             inbox.isScheduled = false
             return Swift.exchange(&inbox.works, with: [])
         }
-        // A transaction of the program can roll the whole batch back. The other work then runs again without
-        // this transaction.
-        while let culprit = self.commit(works, to: database) { works.remove(at: culprit) }
+        self.perform(works)
+    }
+
+    /// Performs work in one transaction, or in several if a transaction of the program rolls the work before
+    /// it back.
+    private func perform(_ works: [StoreWork]) {
+        var rest = works[...]
+        while let culprit = self.commit(Array(rest)) {
+            // Perform the work before the culprit again, alone, so that a later culprit does not undo it.
+            if culprit > 0 { self.perform(Array(rest.prefix(culprit))) }
+            rest = rest.dropFirst(culprit + 1)
+        }
     }
 
     /// Performs work in one transaction; returns the index of work that was rejected because it rolled back.
-    private func commit(_ works: [StoreWork], to database: Database) -> Int? {
+    private func commit(_ works: [StoreWork]) -> Int? {
+        guard let database = self.database else {
+            // The store has stopped because earlier work of the batch failed.
+            if let error = self.closingError { for work in works { work.reject(error) } }
+            return nil
+        }
         let batch = Batch(database, settings: self.settings, state: self.state, at: self.clock.now())
         // If the previous commit failed, its failure has already been reported, so discard it.
         database.observer.failure = nil
@@ -148,7 +162,11 @@ actor StoreEngine: LoopBound {
                 if !database.isInTransaction {
                     // Work that must succeed is tried again later, together with the other work of the batch.
                     if work.mustSucceed {
-                        throw DurableError(.statementFailed, message: "SQLite rolled the transaction back")
+                        throw DurableError(
+                            .statementFailed,
+                            message:
+                                "a statement rolled the transaction back; use ON CONFLICT ABORT in place of ROLLBACK"
+                        )
                     }
                     results.last?()
                     return index
@@ -164,7 +182,8 @@ actor StoreEngine: LoopBound {
                 batch.state.statistics.commitTime += Int((ContinuousClock.now - begin) / .microseconds(1))
                 self.lock?.noteCommit(pages: database.observer.logPages)
                 if database.hasMoved {
-                    let message = "\(database.path) was deleted or replaced while it was open"
+                    let message =
+                        "\(database.path) was deleted or replaced while it was open; restore the file"
                     throw DurableError(.inputOutput, message: message)
                 }
             }
@@ -277,7 +296,9 @@ extension StoreEngine {
             throw RoutingError(.shutDown, message: "the bus is shut down and delivers no messages of a store")
         }
         guard self.settings.bus == nil else {
-            let message = "the store is already attached to a bus: open another file for another bus"
+            let message =
+                "the store has already been attached to a bus: close the store and open the file again for "
+                + "another bus"
             throw DurableError(.alreadyAttached, message: message)
         }
         try self.updateSettings { settings throws(RoutingError) in
@@ -308,7 +329,7 @@ extension StoreEngine {
             }
         }
         self.runBatch()
-        let closed = DurableError(.closed, message: "the store is closed")
+        let closed = DurableError(.closed, message: "the store is closed: open the file again to use it")
         let rest = self.stop(with: closed)
         self.lock = nil
         for work in rest { work.reject(closed) }
