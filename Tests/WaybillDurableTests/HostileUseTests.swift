@@ -93,6 +93,107 @@ import WaybillTestSupport
         }
     }
 
+    @Test func `transactions that roll back do not make the work before them run again and again`()
+        async throws
+    {
+        try await withStore { store, _ in
+            try await store.transaction {
+                _ = try $0.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
+                try $0.execute("INSERT INTO orders VALUES (0)")
+            }
+            let (held, gate, runs) = (Gate(), Gate(), Tally())
+            async let holding: Void = store.transaction { _ in
+                held.reach()
+                gate.block()
+            }
+            await held.reached()
+            // The store performs these transactions in one batch, because the first one holds it.
+            async let failures = withTaskGroup(of: Int.self) { group in
+                for number in 1...200 {
+                    group.addTask {
+                        do {
+                            try await store.transaction {
+                                runs.add()
+                                try $0.execute(
+                                    "INSERT OR ROLLBACK INTO orders VALUES (?)",
+                                    number % 4 == 0 ? 0 : number
+                                )
+                            }
+                            return 0
+                        } catch {
+                            return 1
+                        }
+                    }
+                }
+                return await group.reduce(0, +)
+            }
+            try await Task.sleep(for: .milliseconds(50))
+            gate.open()
+            try await holding
+            #expect(await failures == 50)
+            #expect(runs.count <= 600)
+            let rows = try await store.transaction { try $0.query("SELECT count(*) AS n FROM orders") }
+            #expect(rows[0]["n"]?.int == 151)
+        }
+    }
+
+    @Test func `a path that begins like a URI names a file`() async throws {
+        let path = "file:waybill-\(UUID()).db?mode=memory"
+        defer { removeStore(path) }
+        let store = try await DurableStore(path)
+        try await store.send("app://mail")
+        #expect(FileManager.default.fileExists(atPath: path))
+        await store.close()
+    }
+
+    @Test func `a key is remembered at least until the first attempt of its message`() async throws {
+        var configuration = DurableStore.Configuration()
+        configuration.keyLifetime = .milliseconds(1)
+        try await withStore(configuration: configuration) { store, _ in
+            let first = try await store.send("app://mail", key: "late", after: .seconds(3600))
+            try await store.send("app://mail", key: "longest", after: .seconds(Int64.max))
+            try await Task.sleep(for: .milliseconds(10))
+            let second = try await store.send("app://mail", key: "late")
+            #expect(second == DurableReceipt(id: first.id, isDuplicate: true))
+        }
+    }
+
+    @Test func `a retry of large dead letters lets other work have its turn`() async throws {
+        try await withStore(DurablePolicy(attempts: 1)) { store, bus in
+            let registration = try bus.register("app://mail") { _ in throw CancellationError() }
+            try await bus.attach(store)
+            let text = String(repeating: "x", count: 5 << 20)
+            for _ in 0..<3 { try await store.send("app://mail", parameters: ["text": text]) }
+            await store.isIdle()
+            registration.cancel()
+            let seen = Journal<Int>()
+            try bus.register("app://mail") { _ in seen.add(1) }
+            let before = try await store.statistics()
+            #expect(before.dead == 3)
+            #expect(try await store.retry() == 3)
+            #expect(try await store.statistics().commits >= before.commits + 3)
+            await store.isIdle()
+            #expect(seen.count == 3)
+        }
+    }
+
+    @Test func `an attempt does not count if the shutdown of the bus has failed a message of its handler`()
+        async throws
+    {
+        try await withStore(DurablePolicy(attempts: 2)) { store, bus in
+            try bus.register("app://mail") { [weak bus] message in
+                guard let bus else { return }
+                Task { await bus.shutDown(drainingFor: .seconds(3600)) }
+                #expect(await eventually { !bus.isOpen })
+                throw RoutingError(.shutDown, url: "app://inner", message: "the bus is shut down")
+            }
+            try await bus.attach(store)
+            try await store.send("app://mail")
+            #expect(await eventually { (try? await store.statistics().underway) == 0 })
+            #expect(try await store.messages().map(\.attempts) == [0])
+        }
+    }
+
     @Test func `a closure that ignores a rolled back transaction writes nothing afterwards`() async throws {
         try await withStore { store, bus in
             let seen = Journal<Int>()

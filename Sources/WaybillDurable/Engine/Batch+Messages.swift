@@ -24,9 +24,11 @@ extension Batch {
         return try self.inSavepoint {
             let id = try self.insert(message)
             let lifetime = message.keyLifetime ?? self.settings.configuration.keyLifetime
+            // A delayed message must not lose its key before its first attempt.
+            let due = StoreClock.adding(message.delay, to: self.now)
             try self.database.run(
                 "INSERT OR REPLACE INTO waybill_keys (key, id, expires) VALUES (?,?,?)",
-                [key, id, StoreClock.adding(lifetime, to: self.now)]
+                [key, id, StoreClock.adding(lifetime, to: due)]
             )
             try self.dropKeys(limit: 2)
             return DurableReceipt(id: id, isDuplicate: false)
@@ -271,6 +273,13 @@ extension Batch {
     func recover() throws {
         if self.state.lanes.hasEnded { return }
         let database = self.database
+        // Somebody may have edited the file. An attempt ends only if its number is exact.
+        try database.prepare(
+            """
+            UPDATE waybill_messages
+            SET attempts = max(-4503599627370496, min(4503599627370496, CAST(attempts AS INTEGER))) WHERE state = 1
+            """
+        ).run()
         // The values of the messages may need much memory, so they are not read.
         let interrupted = try database.prepare(
             """

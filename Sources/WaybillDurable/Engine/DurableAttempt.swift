@@ -66,7 +66,7 @@ final class DurableAttempt: MessageSource {
                 source: self
             )
             self.end(.handled, on: bus, by: policy)
-        } catch  where error.code == .shutDown && !bus.isOpen && policy.attempts > 1 {
+        } catch  where error.rootCause.code == .shutDown && !bus.isOpen && policy.attempts > 1 {
             // The handler has possibly begun, so a message with a single attempt is not attempted again.
             self.end(.released, on: bus, by: policy)
         } catch {

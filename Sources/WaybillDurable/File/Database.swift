@@ -18,7 +18,9 @@ final class Database {
     init(_ path: String, vfs: String?) throws(DurableError) {
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        let status = unsafe sqlite3_open_v2(path, &handle, flags, vfs)
+        // SQLite may be built to read `file:` as a URI, whose options could switch off its locks.
+        let name = path.hasPrefix("file:") ? "./\(path)" : path
+        let status = unsafe sqlite3_open_v2(name, &handle, flags, vfs)
         guard status == SQLITE_OK, let connection = unsafe handle else {
             let detail = unsafe String(cString: sqlite3_errstr(status))
             unsafe sqlite3_close_v2(handle)

@@ -41,18 +41,20 @@ extension DurableStore {
                 INSERT INTO waybill_messages (id, state, url, lane, due, sent, attempts, order_key, details)
                 SELECT id, iif(EXISTS (SELECT 1 FROM waybill_messages AS other
                     WHERE other.order_key = dead.order_key), 2, 0), url, ?, ?, sent, 0, order_key, details
-                FROM waybill_dead AS dead WHERE id = ? RETURNING state = 2
+                FROM waybill_dead AS dead WHERE id = ? RETURNING state = 2, length(details)
                 """
             )
-            let isBehind = try insert.first([lane, batch.now, id]) { $0.int(0) == 1 } ?? false
+            let (isBehind, size) =
+                try insert.first([lane, batch.now, id]) { ($0.int(0) == 1, $0.int(1)) } ?? (true, 0)
             if !isBehind { batch.wait(in: lane, until: batch.now) }
+            return size
         }
     }
 
     /// Deletes dead letters and returns their number; see ``retry(matching:id:)`` for parameters and errors.
     @discardableResult
     public func drop(matching pattern: String? = nil, id: Int? = nil) async throws -> Int {
-        try await self.forEachDeadLetter(matching: pattern, id: id) { _, _, _ in }
+        try await self.forEachDeadLetter(matching: pattern, id: id) { _, _, _ in 0 }
     }
 
     /// Returns the statistics of the store, in a time that grows with the number of messages in the file.
@@ -80,29 +82,36 @@ extension DurableStore {
         try await self.engine.perform { batch in try batch.database.problems() }
     }
 
+    /// The number of characters after which the retry of dead letters lets other work have its turn.
+    private static let sizePerTurn = 4 << 20
+
     /// Deletes dead letters after it has called a closure for each, and returns the number of dead letters.
+    ///
+    /// The closure returns the size of what it has written.
     private func forEachDeadLetter(
         matching pattern: String?,
         id: Int?,
-        _ body: @escaping @Sendable (_ id: Int, _ url: String, Batch) throws -> Void
+        _ body: @escaping @Sendable (_ id: Int, _ url: String, Batch) throws -> Int
     ) async throws -> Int {
         let scope = try self.engine.settings.policies.scope(of: pattern)
         var count = 0
         var next: Int? = id ?? .min
         while let first = next {
-            let (found, last) = try await self.engine.perform { batch in
+            let (found, last) = try await self.engine.perform { batch -> (Int, Int?) in
                 let limit = StoreEngine.rowsPerTurn
                 // The values of the letters may need much memory, so they are not read.
                 let select = try batch.database.prepare(
                     "SELECT id, url FROM waybill_dead WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?"
                 )
                 let letters = try select.rows([first, id ?? .max, limit]) { ($0.int(0), $0.text(1) ?? "") }
-                let found = letters.filter { scope?.canRoute($0.1) ?? true }
-                for (id, url) in found {
-                    try body(id, url, batch)
+                var (found, size) = (0, 0)
+                for (id, url) in letters where scope?.canRoute(url) ?? true {
+                    size += try body(id, url, batch)
                     try batch.database.run("DELETE FROM waybill_dead WHERE id = ?", [id])
+                    found += 1
+                    if size > Self.sizePerTurn { return (found, id) }
                 }
-                return (found.count, letters.count == limit ? letters.last?.0 : nil)
+                return (found, letters.count == limit ? letters.last?.0 : nil)
             }
             count += found
             next = last.flatMap { $0 < .max ? $0 + 1 : nil }
