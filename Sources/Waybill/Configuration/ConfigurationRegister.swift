@@ -12,9 +12,18 @@ struct ConfigurationRegister: Sendable {
 
     var isEmpty: Bool { self.configurations.isEmpty }
 
-    /// The URLs to which configured routes lead.
-    var targetURLs: [String] {
-        self.configurations.flatMap { $0.configuration.entries.filter(\.isURL).map(\.target) }
+    /// Returns whether configured routes lead, or could now lead, to one of the given routes.
+    func leads(to changed: [Target], in table: RouteTable<Target>) -> Bool {
+        let changes = Set(changed.map(\.identity))
+        if changed.contains(where: { $0.routeDescription != nil }) { return true }
+        return self.configurations.contains { configured in
+            configured.configuration.entries.contains { entry in
+                guard entry.isURL else { return false }
+                let match = (try? table.match(entry.target)) ?? nil
+                let targets = [match.flatMap { table[$0] }, configured.routes[entry]?.found?.target]
+                return targets.contains { $0.map { changes.contains($0.identity) } ?? false }
+            }
+        }
     }
 
     var boundRoutes: [(key: RouteConfiguration.Entry, value: Configured.Bound)] {
@@ -50,74 +59,71 @@ extension ConfigurationRegister {
         }
         let dropped = try self.takeOut(of: &table)
         let targets = Targets(in: table, connections)
-        for (index, entry) in self.bindingOrder(by: table)
-        where self.configurations[index].routes[entry] == nil {
-            let configured = self.configurations[index]
-            do throws(RoutingError) {
-                let pattern = try configured.pattern(of: entry, in: table)
-                let found = try targets.find(for: entry, pattern, of: configured, in: table)
-                let target = core.target(of: entry, found, keeping: earlier[index][entry.withoutSource])
-                let bound = try self.insert(
-                    target,
-                    for: entry,
-                    at: pattern,
-                    of: configured,
-                    from: found,
-                    in: &table
-                )
-                self.configurations[index].routes[entry] = bound
-            } catch {
-                throw ConfigurationError(entry.source, error.message, cause: error)
+        for (index, configured) in self.configurations.enumerated() {
+            for entry in configured.configuration.entries
+            where self.configurations[index].routes[entry] == nil && !configured.overridden.contains(entry) {
+                do throws(RoutingError) {
+                    let pattern = try configured.pattern(of: entry, in: table)
+                    let found = try targets.find(for: entry, pattern, of: configured, in: table)
+                    let target = core.target(of: entry, found, keeping: earlier[index][entry.withoutSource])
+                    let bound = try self.insert(
+                        target,
+                        for: entry,
+                        at: pattern,
+                        of: configured,
+                        from: found,
+                        in: &table
+                    )
+                    self.configurations[index].routes[entry] = bound
+                } catch {
+                    throw ConfigurationError(entry.source, error.message, cause: error)
+                }
             }
+            self.configurations[index].isBound = true
         }
-        for index in self.configurations.indices { self.configurations[index].isBound = true }
+        self.followURLs(in: &table, targets, core, keeping: earlier)
         let kept = Set(self.boundRoutes.map(\.value.target.identity))
         let before = old.flatMap { $0.values.map(\.target) }
         return before.filter { !kept.contains($0.identity) } + dropped
     }
 
-    /// Returns the entries in the order in which they are bound, each with the index of its configuration.
-    ///
-    /// An entry that leads to a URL comes after the entry that handles this URL. Otherwise, the order is the
-    /// order of the configurations and of their entries.
-    private func bindingOrder(
-        by table: RouteTable<Target>
-    ) -> [(index: Int, entry: RouteConfiguration.Entry)] {
-        var conventions = table.conventions
-        conventions.sameShape = .replaces
-        var numbers = RouteTable<Int>(
-            conventions: conventions,
-            defaultScheme: table.defaultScheme,
-            limits: table.limits
-        )
-        var entries: [(index: Int, entry: RouteConfiguration.Entry)] = []
-        var shapes: [[[SegmentShape]]] = []
+    /// Finds the targets again of the entries that lead to URLs, because a later entry may handle such a URL.
+    private mutating func followURLs(
+        in table: inout RouteTable<Target>,
+        _ targets: Targets,
+        _ core: BusCore,
+        keeping earlier: [[RouteConfiguration.Entry: Configured.Bound]]
+    ) {
+        typealias Place = (index: Int, entry: RouteConfiguration.Entry)
+        var places: [(id: RouteID, place: Place)] = []
         for (index, configured) in self.configurations.enumerated() {
-            for entry in configured.configuration.entries where !configured.overridden.contains(entry) {
-                // `bind` throws the error of an invalid pattern.
-                let pattern = try? configured.pattern(of: entry, in: table)
-                if let pattern { _ = try? numbers.insert(pattern, entries.count) }
-                entries.append((index, entry))
-                shapes.append(pattern?.shapes ?? [])
+            for entry in configured.configuration.entries where entry.isURL {
+                if let id = configured.routes[entry]?.id { places.append((id, (index, entry))) }
             }
         }
-        var isListed = Array(repeating: false, count: entries.count)
-        var order: [(index: Int, entry: RouteConfiguration.Entry)] = []
-        for number in entries.indices {
-            // An entry, the entry that handles its target, the entry that handles this entry's target, ...
-            var chain: [Int] = []
-            var next: Int? = number
-            while let number = next, !isListed[number] {
-                isListed[number] = true
-                chain.append(number)
-                let entry = entries[number].entry
-                let match = entry.isURL ? (try? numbers.match(entry.target)) ?? nil : nil
-                // The target of a route with the same shape is the route that this route replaces.
-                next = match.flatMap { numbers[$0] }.flatMap { shapes[$0] == shapes[number] ? nil : $0 }
+        var open = Dictionary(places) { first, _ in first }
+        for place in places {
+            // The entry, the entry that handles its URL, the entry that handles the URL of this entry, ...
+            var chain: [(id: RouteID, place: Place)] = []
+            var next: RouteID? = place.id
+            while let id = next, let place = open.removeValue(forKey: id) {
+                chain.append((id, place))
+                next = ((try? table.match(place.entry.target)) ?? nil)?.route
             }
-            order += chain.reversed().map { entries[$0] }
+            for (id, (index, entry)) in chain.reversed() {
+                let configured = self.configurations[index]
+                // A route that matches its own target leads to the route that it hides, or to no route.
+                guard let match = (try? table.match(entry.target)) ?? nil, match.route != id,
+                    let bound = configured.routes[entry],
+                    let pattern = try? configured.pattern(of: entry, in: table),
+                    let found = try? targets.find(for: entry, pattern, of: configured, in: table)
+                else { continue }
+                let target = core.target(of: entry, found, keeping: earlier[index][entry.withoutSource])
+                table.replaceHandler(of: id, with: target)
+                self.configurations[index].routes[entry] =
+                    Configured.Bound(id: id, target: target, found: found, hidden: bound.hidden)
+            }
         }
-        return order
     }
 
     /// Removes the bound routes from a table, and inserts the routes that the bound routes hid.

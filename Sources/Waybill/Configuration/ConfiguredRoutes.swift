@@ -3,7 +3,7 @@ internal import WaybillEventLoop
 internal import WaybillRouting
 
 extension BusCore {
-    /// Finds the targets of all configurations again, because modules or connectors have changed.
+    /// Finds the targets of all configurations again, because routes or connectors have changed.
     func reconfigure() {
         guard self.configured.withLock({ !$0.isEmpty }) else { return }
         do throws(ConfigurationError) {
@@ -13,17 +13,11 @@ extension BusCore {
         }
     }
 
-    /// Finds the targets of all configurations again if routes have changed to which the configurations may
-    /// lead: an action of a module, or the route of a configured URL.
+    /// Finds the targets of all configurations again if they lead to one of the routes that have changed.
     func reconfigure(after changed: [Target]) {
-        let urls = self.configured.withLock { $0.isEmpty ? nil : $0.targetURLs }
-        guard let urls else { return }
-        let isTarget = changed.contains { target in
-            if target.routeDescription != nil { return true }
-            let scope = target.pattern.flatMap { try? self.currentConfiguration.scope(of: $0) }
-            return urls.contains { scope?.canRoute($0) ?? false }
-        }
-        if isTarget { self.reconfigure() }
+        let register = self.configured.withLock { $0 }
+        guard !register.isEmpty, !changed.isEmpty else { return }
+        if self.registry.withTable({ register.leads(to: changed, in: $0) }) { self.reconfigure() }
     }
 
     /// Changes the configurations and binds their routes, or changes nothing when an entry is invalid.

@@ -118,17 +118,17 @@ extension RoutePattern {
 extension RoutePattern: Hashable {
     /// Compares the addresses that the patterns match and the names of their values, but not their spelling.
     public static func == (left: Self, right: Self) -> Bool {
-        left.scheme == right.scheme && left.foldedVariants == right.foldedVariants
+        left.scheme == right.scheme && left.variants == right.variants
     }
 
     /// Hashes the scheme and the segments.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(self.scheme)
-        hasher.combine(self.foldedVariants)
+        hasher.combine(self.variants)
     }
 
     /// The variants, with literal text in lower case if the conventions ignore the case.
-    private var foldedVariants: [[PatternSegment]] {
+    var foldedVariants: [[PatternSegment]] {
         self.rules.foldsCase ? self.variants.map { $0.map(\.folded) } : self.variants
     }
 }

@@ -156,9 +156,15 @@ extension RouteTable {
     @discardableResult
     public mutating func remove(_ pattern: String) -> Handler? {
         guard let pattern = try? RoutePattern(pattern, self.trie.rules),
-            let index = self.trie.rivals(of: pattern).first, self.trie.pattern(at: index) == pattern
+            let index = self.trie.rivals(of: pattern).first,
+            self.trie.pattern(at: index)?.foldedVariants == pattern.foldedVariants
         else { return nil }
         return self.remove(at: index)
+    }
+
+    /// Replaces the handler of a route, unless the route was removed.
+    package mutating func replaceHandler(of id: RouteID, with handler: Handler) {
+        if let index = self.frozen.index(of: id) { self.handlers[index] = handler }
     }
 
     /// Removes the routes whose patterns equal a pattern apart from the names of values, and returns them

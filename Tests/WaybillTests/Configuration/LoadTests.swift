@@ -319,16 +319,40 @@ struct LoadTests {
             [
                 "app://home": "app://start", "app://start": "app://first/4",
                 "app://first/:id": "app://last/:id",
+                // The paths of these two URLs are equal.
+                "app://sale": "web://sale", "web://sale": "app://first/5",
                 // Each of these two leads to the other.
                 "app://left/x": "app://right/x", "app://right/x": "app://left/x",
+                // A route of code is more specific than the second of these two patterns.
+                "app://a": "app://b/1", "app://b/:x": "app://a",
             ],
             named: "pages"
         )
+        try self.bus.register("app://b/1") { _ in "code" }
         try self.bus.load(["app://last/:id": "Catalog.product"], named: "catalog")
         #expect(try await self.bus.route("app://home") == "product 4")
         #expect(try await self.bus.route("app://start") == "product 4")
+        #expect(try await self.bus.route("app://sale") == "product 5")
         #expect(try await self.bus.route("app://other") == "page")
         #expect(await failure { try await self.bus.route("app://left/x") }?.code == .noHandler)
+        #expect(try await self.bus.route("app://a") == "code")
+        #expect(try await self.bus.route("app://b/7") == "code")
+    }
+
+    @Test
+    func `a later configuration replaces the route to which an earlier one leads`() async throws {
+        var conventions = RoutingConventions()
+        conventions.sameShape = .replaces
+        let bus = MessageBus(configuration: .quiet(by: conventions))
+        for name in ["one", "two"] { try bus.register("app://\(name)") { _ in name } }
+        try bus.load(["app://home": "app://list/1", "app://list/:id": "app://one"], named: "first")
+        #expect(try await bus.route("app://home") == "one")
+        try bus.load(["app://list/:key": "app://two"], named: "second")
+        #expect(try await bus.route("app://home") == "two")
+        #expect(try await bus.route("app://list/7") == "two")
+        // A route can lead to the route that it replaces.
+        try bus.load(["app://two": "app://two?from=itself"], named: "third")
+        #expect(try await bus.route("app://list/7") == "two")
     }
 }
 
