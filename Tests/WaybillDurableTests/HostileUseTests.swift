@@ -146,7 +146,7 @@ import WaybillTestSupport
         await store.close()
     }
 
-    @Test func `a key is remembered at least until the first attempt of its message`() async throws {
+    @Test func `a key is remembered at least until its message is due`() async throws {
         var configuration = DurableStore.Configuration()
         configuration.keyLifetime = .milliseconds(1)
         try await withStore(configuration: configuration) { store, _ in

@@ -24,7 +24,7 @@ extension Batch {
         return try self.inSavepoint {
             let id = try self.insert(message)
             let lifetime = message.keyLifetime ?? self.settings.configuration.keyLifetime
-            // A delayed message must not lose its key before its first attempt.
+            // A delayed message must not lose its key before it is due.
             let due = StoreClock.adding(message.delay, to: self.now)
             try self.database.run(
                 "INSERT OR REPLACE INTO waybill_keys (key, id, expires) VALUES (?,?,?)",

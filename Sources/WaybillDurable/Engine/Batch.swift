@@ -76,16 +76,17 @@ final class Batch {
     /// Throws an error if nothing more may be written, because a statement of the program has rolled the
     /// transaction back, or the program has used the database for longer than its limit.
     func checkProgram() throws(DurableError) {
-        guard self.database.isInTransaction else {
-            let message =
-                "a statement rolled the transaction back, so nothing was written; use ON CONFLICT ABORT in place of ROLLBACK"
-            throw DurableError(.statementFailed, message: message)
-        }
-        guard self.database.observer.isOverdue else { return }
         let limit = self.settings.configuration.transactionLimit
-        let message =
-            "the transaction took longer than its limit of \(limit), so nothing was written; make it shorter"
-        throw DurableError(.statementFailed, message: message)
+        let problem: String
+        if self.database.observer.isOverdue {
+            problem = "the transaction took longer than its limit of \(limit); make it shorter"
+        } else if !self.database.isInTransaction {
+            problem =
+                "a statement rolled the transaction back, for example by ON CONFLICT ROLLBACK; use ABORT"
+        } else {
+            return
+        }
+        throw DurableError(.statementFailed, message: "\(problem) (nothing was written)")
     }
 }
 

@@ -127,26 +127,45 @@ actor StoreEngine: LoopBound {
             inbox.isScheduled = false
             return Swift.exchange(&inbox.works, with: [])
         }
-        self.perform(works)
+        guard let (rest, error) = self.perform(works[...]) else { return }
+        if self.database != nil { return self.fail(rest, with: error) }
+        // The job that releases the lock of the file is already in the queue of the loop.
+        self.eventLoop.execute { for work in rest { work.reject(error) } }
     }
 
-    /// Performs work in one transaction, or in several if a transaction of the program rolls the work before
-    /// it back.
-    private func perform(_ works: [StoreWork]) {
-        var rest = works[...]
-        while let culprit = self.commit(Array(rest)) {
-            // Perform the work before the culprit again, alone, so that a later culprit does not undo it.
-            if culprit > 0 { self.perform(Array(rest.prefix(culprit))) }
-            rest = rest.dropFirst(culprit + 1)
+    /// Performs work in one transaction, or in several if transactions of the program roll back.
+    ///
+    /// Returns the work that was not committed, and the reason; nil if there is none.
+    private func perform(_ works: ArraySlice<StoreWork>) -> (rest: [StoreWork], error: DurableError)? {
+        var rest = works
+        while true {
+            switch self.commit(Array(rest)) {
+            case .committed: return nil
+            case .failed(let error): return (Array(rest), error)
+            case .rolledBack(let culprit):
+                // Perform the work before the culprit again, alone, so that a later culprit does not undo it.
+                let before = rest.prefix(culprit)
+                rest = rest.dropFirst(culprit + 1)
+                if !before.isEmpty, let (undone, error) = self.perform(before) {
+                    return (undone + rest, error)
+                }
+            }
         }
     }
 
-    /// Performs work in one transaction; returns the index of work that was rejected because it rolled back.
-    private func commit(_ works: [StoreWork]) -> Int? {
+    private enum CommitResult {
+        case committed
+        /// The work with an index has rolled the transaction back, and was rejected.
+        case rolledBack(by: Int)
+        case failed(DurableError)
+    }
+
+    /// Performs work in one transaction.
+    private func commit(_ works: [StoreWork]) -> CommitResult {
         guard let database = self.database else {
             // The store has stopped because earlier work of the batch failed.
-            if let error = self.closingError { for work in works { work.reject(error) } }
-            return nil
+            let error = DurableError(.stopped, message: "the store has stopped; open the file again")
+            return .failed(self.closingError ?? error)
         }
         let batch = Batch(database, settings: self.settings, state: self.state, at: self.clock.now())
         // If the previous commit failed, its failure has already been reported, so discard it.
@@ -169,7 +188,7 @@ actor StoreEngine: LoopBound {
                         )
                     }
                     results.last?()
-                    return index
+                    return .rolledBack(by: index)
                 }
             }
             try batch.fireSchedules()
@@ -190,8 +209,7 @@ actor StoreEngine: LoopBound {
         } catch {
             let message = "the transaction failed: \(error)"
             let failure = DurableError(.statementFailed, message: message, cause: error)
-            self.fail(works, with: error as? DurableError ?? failure)
-            return nil
+            return .failed(error as? DurableError ?? failure)
         }
         self.state = batch.state
         self.isRetrying = false
@@ -207,7 +225,7 @@ actor StoreEngine: LoopBound {
         if !self.drainWaiters.isEmpty, self.isDrained { self.resumeDrainWaiters() }
         if database.observer.logPages >= logLimit { self.checkpoint(database) }
         self.setTimer(after: self.pause)
-        return nil
+        return .committed
     }
 
     /// Handles a batch that could not be committed.

@@ -28,7 +28,7 @@ extension DurableStore {
     ///   - parameters: `Encodable` values in addition to the parameters in the URL, which are stored as JSON.
     ///   - headers: Text for middlewares, in addition to the headers that the middlewares of the bus add.
     ///   - key: A text that identifies the message. For ``DurableStore/Configuration/keyLifetime``, a second
-    ///     send with the same key stores nothing.
+    ///     send with the same key stores nothing. The time begins when the message is due.
     ///   - after: How long to wait before the first attempt.
     ///   - order: The order key. The store handles messages with the same order key one after the other.
     ///   - lifetime: How long the message is valid. After this time, the message becomes a dead letter.
