@@ -55,16 +55,17 @@ struct EntryReader {
         }
     }
 
-    /// Throws an error if the keys below a description are paths, as in a section of destinations.
+    /// Throws an error if a description seems to be a section of destinations, whose keys are paths.
     private func checkActions(
         _ node: ConfigurationNode,
         below description: String
     ) throws(ConfigurationError) {
         guard case .map(let pairs) = node.value else { return }
-        for (key, value) in pairs where key.contains("/") {
+        let isMisspelled = description.lowercased().hasPrefix("destination")
+        for (key, value) in pairs where isMisspelled || key.contains("/") {
             let message =
-                "a path cannot be the name of an action: call the section `\(description)` destinations if it "
-                + "maps paths to destinations"
+                "`\(description)` is not a section; if it maps paths to destinations, rename it to destinations, "
+                + "and otherwise give each action a name without a slash"
             throw self.error(value, key: key, message: message)
         }
     }

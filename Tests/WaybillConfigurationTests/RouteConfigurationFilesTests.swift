@@ -59,7 +59,7 @@ final class RouteConfigurationFilesTests {
     func `a path below an unknown section is an error that names the section`(section: String) throws {
         let url = try self.write("catalog.yaml", "\(section)\n  app://p/:id: Catalog.product\n")
         let error = #expect(throws: ConfigurationError.self) { try RouteConfiguration(contentsOf: url) }
-        #expect(error?.message.contains("call the section `\(section.dropLast())` destinations") == true)
+        #expect(error?.message.hasPrefix("`\(section.dropLast())` is not a section") == true)
     }
 
     @Test
