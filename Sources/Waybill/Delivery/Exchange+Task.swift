@@ -64,7 +64,10 @@ extension Exchange {
             // neither a timer nor a registration of the exchange. During this call, only a shutdown by the
             // handler can end the exchange before the handler ends.
             let task = self.makeTask(for: work)
-            if self.isOver { return self.taskNumber == CurrentTask.none ? () : task.cancel() }
+            if self.isOver {
+                if self.taskNumber != CurrentTask.none { task.cancel() }
+                return
+            }
             self.bind(task: task)
             self.watchForEarlyEnd(of: work)
         } else if self.watchForEarlyEnd(of: work) {

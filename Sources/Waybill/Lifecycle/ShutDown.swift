@@ -6,9 +6,9 @@ extension MessageBus {
     /// Shuts the bus down: rejects new messages, lets messages in flight end, and fails the messages that are
     /// left.
     ///
-    /// Messages that a handler in flight routes or sends are still delivered, so that the handler can finish,
-    /// and messages of tasks that a handler has started. Other callers fail with `shutDown`, and so do callers
-    /// that still wait at the deadline.
+    /// Messages that a handler in flight routes or sends are still delivered, so that the handler can finish.
+    /// Messages of tasks that a handler has started are delivered too. Other callers fail with `shutDown`,
+    /// and so do callers that still wait at the deadline.
     /// The event loop keeps running for its other users. A second call during the first can only shorten the
     /// wait: the earlier deadline applies to both.
     ///
