@@ -37,16 +37,12 @@ extension MessageBus {
     ///
     /// If a value cannot be written into the URL, the message becomes a dead letter.
     public func send<Value>(_ url: TypedURL<Value>, headers: [String: String] = [:]) {
+        let (core, parameters) = (self.core, url.parameters)
         do throws(RoutingError) {
-            self.send(try url.text(), parameters: url.parameters, headers: headers)
+            self.send(try url.text(), parameters: parameters, headers: headers)
         } catch {
-            let request = Request(
-                url: error.url,
-                parameters: url.parameters,
-                headers: headers,
-                by: self.core.time
-            )
-            self.core.fail(request, error, for: .nobody)
+            let request = Request(url: error.url, parameters: parameters, headers: headers, by: core.time)
+            core.fail(request, error, for: .nobody)
         }
     }
 }

@@ -1,4 +1,3 @@
-internal import WaybillEventLoop
 package import WaybillRouting
 
 /// A connector that carries messages without a route in this process to other nodes, which are processes.

@@ -1,4 +1,3 @@
-internal import WaybillEventLoop
 internal import WaybillRouting
 
 /// The connectors of a bus by scheme.
@@ -119,13 +118,10 @@ extension RouteTable where Handler == Target {
             known.isEmpty
             ? "no scheme is known" : "known schemes: \(known.prefix(8).joined(separator: ", "))"
         let more = known.count > 8 ? " and \(known.count - 8) more" : ""
-        return RoutingError(
-            failure.code,
-            url: failure.url,
-            message:
-                "\(failure.message); the scheme `\(name)` has no routes and no connector (\(list)\(more))"
-                + (name == scheme ? "; connect it with `bus.connect(\"\(scheme)\", to:)`" : "")
-        )
+        let message =
+            "\(failure.message); the scheme `\(name)` has no routes and no connector (\(list)\(more))"
+            + (name == scheme ? "; connect it with `bus.connect(\"\(scheme)\", to:)`" : "")
+        return RoutingError(failure.code, url: failure.url, message: message)
     }
 }
 

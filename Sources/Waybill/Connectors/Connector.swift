@@ -1,4 +1,3 @@
-internal import WaybillEventLoop
 public import WaybillRouting
 
 /// A handler for all messages of one scheme, which passes them to another machine, a device or other code.

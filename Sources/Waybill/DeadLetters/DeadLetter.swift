@@ -1,4 +1,3 @@
-internal import WaybillEventLoop
 public import WaybillRouting
 
 /// A message that reached no handler, or a message that failed and that no caller awaited.

@@ -10,10 +10,7 @@ package enum Audience: Sendable, Hashable {
 
 extension BusCore {
     func exposures(to audience: Audience) -> Exposures {
-        switch audience {
-        case .peers: self.exposures
-        case .nodes: self.shares
-        }
+        audience == .peers ? self.exposures : self.shares
     }
 
     func expose(

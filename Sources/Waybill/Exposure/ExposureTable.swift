@@ -7,10 +7,7 @@ internal import WaybillRouting
 /// exposed pattern.
 struct ExposureTable: Sendable {
     /// The identifier by which an exposure can be removed.
-    struct ID: Sendable {
-        fileprivate let table: Int
-        fileprivate let route: RouteID
-    }
+    typealias ID = (table: Int, route: RouteID)
 
     // A single table cannot hold two patterns that differ only in the names of their values.
     private var tables: [RouteTable<ExposedOperations>] = []
@@ -31,17 +28,11 @@ struct ExposureTable: Sendable {
 
     mutating func insert(_ pattern: String, _ operations: ExposedOperations) throws(RoutingError) -> ID {
         let pattern = try self.empty.pattern(pattern)
-        for index in self.tables.indices {
-            if let route = try self.tables[index].insertBeside(pattern, operations) {
-                return ID(table: index, route: route)
-            }
+        for table in 0...self.tables.count {
+            if table == self.tables.count { self.tables.append(self.empty) }
+            if let route = try self.tables[table].insertBeside(pattern, operations) { return (table, route) }
         }
-        var table = self.empty
-        guard let route = try table.insertBeside(pattern, operations) else {
-            preconditionFailure("internal error: an empty table rejected a pattern")
-        }
-        self.tables.append(table)
-        return ID(table: self.tables.count - 1, route: route)
+        preconditionFailure("internal error: an empty table rejected a pattern")
     }
 
     /// Sets the default scheme of URLs and of patterns that are inserted later.

@@ -44,13 +44,6 @@ final class Exposures: Sendable {
         }
     }
 
-    /// Returns whether a URL that matches a pattern is possibly exposed for subscribing.
-    func maySubscribe(to pattern: RoutePattern) -> Bool {
-        self.patterns.contains { exposed, operations in
-            operations.contains(.subscribing) && pattern.mayOverlap(with: exposed)
-        }
-    }
-
     var patterns: [(pattern: RoutePattern, operations: ExposedOperations)] {
         self.state.withLock { $0.table.patterns }
     }
@@ -78,16 +71,17 @@ struct VisibleRoutes: Sendable {
     let generation: Int
     private(set) var table: RouteTable<RouteDescription>
 
-    private static let examples = 16
-
     init(of core: BusCore, exposed: ExposureTable, generation: Int) {
         self.generation = generation
         self.table = core.currentConfiguration.table()
         // A fixed seed makes the result reproducible.
         var generator = SeededGenerator(seed: 1)
         let described = core.describedRoutes
-        for (route, description) in described where self.isExposed(route.pattern, in: exposed, &generator) {
-            _ = try? self.table.insert(route.pattern.text, description)
+        for (route, description) in described {
+            let isExposed = Self.examples(of: route.pattern, &generator).allSatisfy { url in
+                (try? exposed.operations(at: url))?.isDisjoint(with: .answered) == false
+            }
+            if isExposed { _ = try? self.table.insert(route.pattern.text, description) }
         }
         for (pattern, operations) in exposed.patterns where !operations.isDisjoint(with: .answered) {
             guard let id = core.onlyRoute(of: Self.examples(of: pattern, &generator)),
@@ -101,19 +95,8 @@ struct VisibleRoutes: Sendable {
     /// The descriptions of the visible routes, in the order of registration.
     var descriptions: [RouteDescription] { self.table.entries.map(\.handler) }
 
-    private func isExposed(
-        _ pattern: RoutePattern,
-        in exposed: ExposureTable,
-        _ generator: inout SeededGenerator
-    ) -> Bool {
-        Self.examples(of: pattern, &generator).allSatisfy { url in
-            let operations = (try? exposed.operations(at: url)) ?? []
-            return !operations.isDisjoint(with: .answered)
-        }
-    }
-
     private static func examples(of pattern: RoutePattern, _ generator: inout SeededGenerator) -> [String] {
-        (0..<Self.examples).map { _ in pattern.example(using: &generator) }
+        (0..<16).map { _ in pattern.example(using: &generator) }
     }
 }
 
@@ -133,8 +116,7 @@ extension BusCore {
 
     /// Returns whether the bus may send a value to a return URL that a peer gave.
     func isExposedForReturns(_ url: String, to audience: Audience) -> Bool {
-        let operations = (try? self.exposures(to: audience).operations(at: url)) ?? []
-        return !operations.isDisjoint(with: .answered)
+        (try? self.exposures(to: audience).operations(at: url))?.isDisjoint(with: .answered) == false
     }
 
     /// Returns the error for a URL that does not exist for the audience: `noRoute`, or `invalidURL`.

@@ -79,7 +79,10 @@ extension MessageBus {
         let limit = limit ?? self.core.configuration.mailboxLimit
         let exposures = self.core.exposures(to: audience)
         let read = try self.core.currentConfiguration.peerPattern(pattern)
-        guard exposures.maySubscribe(to: read) else { throw .notSubscribable(pattern) }
+        let mayMatchExposedURL = exposures.patterns.contains { exposed, operations in
+            operations.contains(.subscribing) && read.mayOverlap(with: exposed)
+        }
+        guard mayMatchExposedURL else { throw .notSubscribable(pattern) }
         let buffer = SubscriptionBuffer(
             of: pattern,
             limit: limit,

@@ -127,9 +127,6 @@ final class ExternalCaller: Sendable {
     let work: ExternalWork?
     private let returnHandler: ExternalRequest.ReturnHandler?
 
-    /// The scheme of return URLs that lead to the peer.
-    private static let scheme = "caller"
-
     init(
         _ origin: MessageOrigin,
         for audience: Audience,
@@ -157,7 +154,7 @@ final class ExternalCaller: Sendable {
     /// Passes a value to the peer, or returns false when the return URL does not lead to the peer.
     func take(_ value: any Sendable, at url: String, _ headers: [String: String]) -> Bool {
         guard let returnHandler, let address = try? Address(url), address.hasScheme,
-            address.scheme == Self.scheme
+            address.scheme == "caller"
         else { return false }
         returnHandler(url, value, headers)
         return true
@@ -225,11 +222,8 @@ extension MessageBus {
 
     /// Returns the loop on which a request should begin: the loop of its handler, or the bus's first loop.
     package func eventLoop(for request: ExternalRequest) -> EventLoop {
-        let core = self.core
-        guard !core.otherShards.isEmpty,
-            let handler = core.resolve(request.content, on: nil).target.handler
-        else { return core.primaryShard.eventLoop }
-        return handler.mailbox.eventLoop
+        if self.core.otherShards.isEmpty { return self.eventLoop }
+        return self.core.resolve(request.content, on: nil).target.handler?.mailbox.eventLoop ?? self.eventLoop
     }
 
     /// Waits for the last reply of a request that has begun.
@@ -295,9 +289,7 @@ extension BusCore {
     /// Returns whether the bus may use a return URL of a peer; a node may give the URL of a third node.
     private func mayReturn(_ request: Request, of audience: Audience) -> Bool {
         guard let handler = self.resolve(request, on: nil).target.handler else { return false }
-        if audience == .nodes, handler === self.registry.connections.cluster?.connection.handler {
-            return true
-        }
-        return self.isExposedForReturns(request.url, to: audience)
+        let isOfNode = audience == .nodes && handler === self.registry.connections.cluster?.connection.handler
+        return isOfNode || self.isExposedForReturns(request.url, to: audience)
     }
 }

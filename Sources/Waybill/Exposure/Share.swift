@@ -50,12 +50,10 @@ extension BusCore {
                 guard shared.contains(route.pattern.text), let type = target.replyType,
                     !Self.isTransferable(type)
                 else { return nil }
-                return RoutingError(
-                    .notTransferable,
-                    url: route.pattern.text,
-                    message: "the route is shared with other nodes, but its reply type "
-                        + "\(TypeName.of(type)) is not Codable; make the type Codable or unshare the route"
-                )
+                let message =
+                    "the route is shared with other nodes, but its reply type \(TypeName.of(type)) is not "
+                    + "Codable; make the type Codable or unshare the route"
+                return RoutingError(.notTransferable, url: route.pattern.text, message: message)
             }
         }
     }

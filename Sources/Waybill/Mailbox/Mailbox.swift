@@ -86,16 +86,14 @@ actor Mailbox: LoopBound {
     @inline(__always)
     nonisolated func act(on effect: consuming MailboxQueue.Effect) -> Bool {
         switch consume effect {
-        case .none: return true
-        case .drain:
-            self.drainLater()
-            return true
+        case .none: break
+        case .drain: self.drainLater()
         case .rejected: return false
         case .dropped(var dropped, let isDue):
             while let entry = dropped.popFirst() { entry.fail { .dropped(url: $0, limit: self.limit) } }
             if isDue { self.drainLater() }
-            return true
         }
+        return true
     }
 
     @inline(never)

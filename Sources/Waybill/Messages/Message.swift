@@ -158,8 +158,7 @@ extension Message {
             throw RoutingError(.missingParameter, url: self.parameters.url, message: need)
         }
         guard let value = converted(payload, to: type) else {
-            let url = self.parameters.url
-            throw .typeMismatch(url: url, wanted: type, found: payload, origin: "the payload is")
+            throw .typeMismatch(url: self.url, wanted: type, found: payload, origin: "the payload is")
         }
         return value
     }

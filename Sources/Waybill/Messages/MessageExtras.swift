@@ -1,5 +1,3 @@
-internal import WaybillRouting
-
 /// The properties of a message that a plain request does not have, behind one reference.
 final class MessageExtras: Sendable {
     let payload: (any Sendable)?

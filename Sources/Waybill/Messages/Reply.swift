@@ -22,8 +22,6 @@ public struct Reply: Sendable {
 
     /// The delivery of this reply's value to the return URL; nil for a progress reply or without a return
     /// URL.
-    ///
-    /// The trace is nil for a progress reply, and when the request had no return URL.
     public let returnLeg: ReturnLeg?
 
     /// The receiver of an answer to this progress reply; nil for the last reply.

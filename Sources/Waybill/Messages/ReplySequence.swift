@@ -133,10 +133,7 @@ final class ReplyStream: Sendable {
 /// it, a later task with the same number also gets the context.
 enum ReplyReaders {
     /// A reply that a task has received, with the context of the handler that waits for the task.
-    struct Entry {
-        let context: DeliveryContext
-        let exchange: Exchange
-    }
+    private typealias Entry = (context: DeliveryContext, exchange: Exchange)
 
     // Most programs never read replies in a loop. In these programs, a message reads only this counter.
     private static let count = Atomic<Int>(0)
@@ -145,9 +142,7 @@ enum ReplyReaders {
     /// Records that the calling task has received a reply, and returns the task for ``leave(_:from:)``.
     static func enter(_ context: DeliveryContext, of exchange: Exchange) -> UInt {
         let task = CurrentTask.id
-        self.entries.withLock {
-            $0[task, default: []].append(Entry(context: context.adopted(), exchange: exchange))
-        }
+        self.entries.withLock { $0[task, default: []].append((context.adopted(), exchange)) }
         self.count.add(1, ordering: .relaxed)
         return task
     }

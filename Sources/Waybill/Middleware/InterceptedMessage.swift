@@ -1,5 +1,4 @@
 internal import WaybillEventLoop
-internal import WaybillRouting
 
 /// The state of a message that passes through middlewares.
 final class InterceptionState: Sendable {
@@ -11,25 +10,19 @@ final class InterceptionState: Sendable {
     private let arrival: ArrivalHeaders
 
     /// The headers with which a message reached its handler, and which the message to the return URL gets.
-    private final class ArrivalHeaders: Sendable {
+    final class ArrivalHeaders: Sendable {
         let headers = Locked<[String: String]?>(nil)
     }
 
-    init() {
-        self.observers = []
-        self.arrival = ArrivalHeaders()
-    }
-
-    private init(_ interception: InterceptionState, observers: [Observer]) {
+    init(observers: [Observer] = [], arrival: ArrivalHeaders = ArrivalHeaders()) {
         self.observers = observers
-        self.arrival = interception.arrival
+        self.arrival = arrival
     }
 
     func adding(_ observer: @escaping Observer) -> InterceptionState {
-        InterceptionState(self, observers: self.observers + [observer])
+        InterceptionState(observers: self.observers + [observer], arrival: self.arrival)
     }
 
-    /// The headers with which the message reached its handler.
     var headers: [String: String]? {
         get { self.arrival.headers.withLock { $0 } }
         set { self.arrival.headers.withLock { $0 = newValue } }
@@ -54,8 +47,7 @@ extension Message {
 
     /// Records the headers with which the message reaches its handler.
     func arrive() {
-        guard self.hasReturnURL, let interception = self.extras?.interception else { return }
-        interception.headers = self.headers
+        if self.hasReturnURL { self.extras?.interception?.headers = self.headers }
     }
 
     /// The headers of the message that carries the reply to the return URL.

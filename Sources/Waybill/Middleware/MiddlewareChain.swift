@@ -1,4 +1,3 @@
-internal import WaybillEventLoop
 internal import WaybillRouting
 
 /// The middlewares of a bus at one moment, at least one, outermost first.

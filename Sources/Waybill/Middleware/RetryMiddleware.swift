@@ -110,14 +110,12 @@ public struct Backoff: Sendable {
         let first = self.first / .nanoseconds(1)
         // A first wait of 0 stays 0, even if the power of the factor is infinite.
         let grown = first == 0 ? 0 : first * Self.power(self.factor, max(1, attempts) - 1)
-        let longest = min(grown, self.longest / .nanoseconds(1), Self.century)
+        // A century in nanoseconds is a limit that can be added to an instant without overflow.
+        let longest = min(grown, self.longest / .nanoseconds(1), 3.2e18)
         let jitter = Double.random(in: 0...1) * min(max(self.jitter, 0), 1)
         let delay = longest * (1 - jitter)
         return .nanoseconds(delay > 0 ? Int64(delay) : 0)
     }
-
-    /// A limit in nanoseconds that can be added to an instant without overflow.
-    private static let century = 3.2e18
 
     private static func power(_ factor: Double, _ exponent: Int) -> Double {
         // The file of a durable store can contain any number of attempts, so square the factor.

@@ -84,21 +84,17 @@ extension MessageBus {
             return target
         }
         let offers = services.map { $0.offer(name, $0.url(named: name)) }
+        var registrations: [Registration] = []
         do throws(RoutingError) {
-            let registrations = try self.core.register(targets, fileID: fileID, line: line)
-            let provided: [Registration]
-            do throws(RoutingError) {
-                // Services are added last, because they may replace the services of another module. When
-                // `offer` fails, it has replaced no service.
-                provided = try self.core.offer(offers, fileID: fileID, line: line)
-            } catch {
-                for registration in registrations { registration.cancel() }
-                throw error
-            }
+            registrations = try self.core.register(targets, fileID: fileID, line: line)
+            // Services are added last, because they may replace the services of another module. When `offer`
+            // fails, it has replaced no service.
+            let provided = try self.core.offer(offers, fileID: fileID, line: line)
             self.core.attachments.set(LatestModule(module: modules.last))
             isInstalled = true
             return Installation(modules: modules, registrations: registrations, services: provided)
         } catch {
+            for registration in registrations { registration.cancel() }
             let own = error.code == .conflict ? Module.routes : []
             throw services.lazy.compactMap { $0.conflict(with: own, named: name) }.first
                 ?? self.core.conflict(error, installing: Module.self)

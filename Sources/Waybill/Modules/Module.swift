@@ -69,9 +69,8 @@ public struct ModuleContext: Sendable {
     @TaskLocal static var installing: ModuleContext?
 
     /// The context for the module that is being created.
-    public static var current: Self { self.installing ?? self.standalone }
-
-    private static var standalone: Self {
+    public static var current: Self {
+        if let installing = self.installing { return installing }
         let eventLoop = EventLoop.current ?? self.shared
         return Self(bus: MessageBus(eventLoop: eventLoop), eventLoop: eventLoop)
     }

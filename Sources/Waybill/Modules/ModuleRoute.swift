@@ -1,4 +1,3 @@
-internal import WaybillEventLoop
 internal import WaybillRouting
 
 /// A route of a module: its description, and the code that handles it.
@@ -43,8 +42,7 @@ public struct ModuleRoute<Module: Waybill.Module>: Sendable {
         documentation: String = "",
         _ body: @escaping @Sendable (isolated Module, Message) throws -> Value
     ) {
-        // The cast in `unisolated(_:)` is safe: the bus calls a handler that cannot suspend only on the loop
-        // of its mailbox, which is the loop of the actor.
+        // The bus calls a handler that cannot suspend only on the loop of its mailbox, the loop of the actor.
         self.init(
             pattern,
             action: action,

@@ -181,12 +181,8 @@ final class ReturnPath: Sendable {
         }
     }
 
-    func decline() -> Bool { self.close(as: .declined) }
-
-    func forward() -> Bool { self.close(as: .forwarded) }
-
-    /// Ends the delivery without a value.
-    private func close(as outcome: ReturnLeg.Outcome) -> Bool {
+    /// Ends the delivery without a value, or returns false when a value has been sent or declined before.
+    func close(as outcome: ReturnLeg.Outcome) -> Bool {
         guard self.take() else { return false }
         self.end(outcome)
         return true

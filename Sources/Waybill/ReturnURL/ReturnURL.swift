@@ -46,13 +46,13 @@ extension Message {
     ///
     /// - Returns: false in the same cases as ``sendReturn(_:)``.
     @discardableResult
-    public func declineReturn() -> Bool { self.extras?.returnPath?.decline() ?? false }
+    public func declineReturn() -> Bool { self.extras?.returnPath?.close(as: .declined) ?? false }
 
     /// Lets the other process that handles the message send the reply's value to the return URL.
     ///
     /// - Returns: false in the same cases as ``sendReturn(_:)``.
     @discardableResult
-    package func forwardReturn() -> Bool { self.extras?.returnPath?.forward() ?? false }
+    package func forwardReturn() -> Bool { self.extras?.returnPath?.close(as: .forwarded) ?? false }
 
     /// Makes the bus send no value when the handler returns.
     ///
@@ -66,31 +66,6 @@ extension Message {
 }
 
 extension BusCore {
-    /// Returns the return path of a message, or nil when the message has no return URL.
-    @inline(never)
-    func returnPath(
-        of parameters: borrowing Parameters,
-        _ id: CorrelationID,
-        hops: Int,
-        of extras: MessageExtras?
-    ) -> ReturnPath? {
-        guard parameters.hasFragment else { return nil }
-        let address = parameters.address
-        let external = extras?.external
-        guard let fragment = address.fragment, !fragment.isEmpty,
-            let url = self.returnURL(in: fragment, scheme: address.scheme, from: external?.audience)
-        else { return nil }
-        return ReturnPath(
-            external?.returnID ?? id,
-            to: url,
-            scheme: address.scheme,
-            hops: hops,
-            sender: self,
-            from: external,
-            source: extras?.source
-        )
-    }
-
     /// Returns the extras of a message, with the return path if the message has a return URL.
     @inline(never)
     func addingReturnPath(
@@ -99,17 +74,30 @@ extension BusCore {
         _ id: CorrelationID,
         hops: Int
     ) -> MessageExtras? {
-        let path = self.returnPath(of: parameters, id, hops: hops, of: extras)
-        return path.map { (extras ?? .empty).replacing(returnPath: $0) } ?? extras
+        guard parameters.hasFragment else { return extras }
+        let address = parameters.address
+        let external = extras?.external
+        guard let fragment = address.fragment, !fragment.isEmpty,
+            let url = self.returnURL(in: fragment, scheme: address.scheme, from: external?.audience)
+        else { return extras }
+        let path = ReturnPath(
+            external?.returnID ?? id,
+            to: url,
+            scheme: address.scheme,
+            hops: hops,
+            sender: self,
+            from: external,
+            source: extras?.source
+        )
+        return (extras ?? .empty).replacing(returnPath: path)
     }
 
     /// Returns a message with its return path, which otherwise only the delivery to a handler adds.
     func addingReturnPath(to message: Message) -> Message {
         guard message.extras?.returnPath == nil else { return message }
         let (id, hops) = (message.id, message.hops)
-        return message.replacing(
-            extras: self.addingReturnPath(to: message.extras, message.parameters, id, hops: hops)
-        )
+        let extras = self.addingReturnPath(to: message.extras, message.parameters, id, hops: hops)
+        return message.replacing(extras: extras)
     }
 
     /// Returns the return URL in a message's fragment, or nil by the rules of ``Message/returnURL``.

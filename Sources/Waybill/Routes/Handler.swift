@@ -184,8 +184,5 @@ extension Handler {
     var pattern: String? { self.description?.pattern }
 
     /// Whether the handler receives publications instead of routed messages.
-    var isSubscriber: Bool {
-        if case .subscription = self.description { return true }
-        return false
-    }
+    var isSubscriber: Bool { if case .subscription = self.description { true } else { false } }
 }

@@ -1,5 +1,4 @@
 internal import Synchronization
-internal import WaybillEventLoop
 internal import WaybillRouting
 
 /// The handlers of one route in the instances of a module, each on a different loop.

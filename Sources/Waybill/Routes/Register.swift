@@ -72,8 +72,7 @@ extension MessageBus {
         line: Int = #line,
         _ handler: @escaping @Sendable (isolated Module, Message) throws -> Value
     ) throws(RoutingError) -> Registration {
-        // The cast in `unisolated(_:)` is safe: the bus calls a handler that cannot suspend only on the loop
-        // of its mailbox, which is the loop of the actor.
+        // The bus calls a handler that cannot suspend only on the loop of its mailbox, the loop of the actor.
         let code = SynchronousBody(unsafe IsolatedBody(handler).unisolated(module))
         return try self.register(.synchronous(code), of: module, pattern, fileID: fileID, line: line)
     }
@@ -193,8 +192,7 @@ extension BusCore {
     /// Removes targets from the table, and then fails the callers that wait for these targets.
     @discardableResult
     func unregister(_ body: (inout RouteTable<Target>) -> [Target?]) -> Int {
-        let removed = self.registry.change { table, _ in body(&table) }
-        let targets = removed.compactMap(\.self)
+        let targets = self.registry.change { table, _ in body(&table) }.compactMap(\.self)
         self.retire(targets)
         self.reconfigure(after: targets)
         return targets.count
@@ -236,7 +234,7 @@ extension BusCore {
             target.retire(with: RoutingError.shutDown, exempting: exempt)
         }
         self.attachments.removeAll()
-        self.withdrawAll()
+        _ = self.services.withLock { Swift.exchange(&$0, with: ServiceRegister()) }
         _ = self.mailboxes.withLock { $0.releaseAllModules() }
         self.unwatch()
         self.forget()

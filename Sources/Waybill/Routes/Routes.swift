@@ -205,15 +205,6 @@ extension RouteDescription {
             self.message = message
             self.status = status
         }
-
-        init(_ error: some ModuleError) {
-            self.init(
-                name: type(of: error).name,
-                code: error.code,
-                message: error.message,
-                status: error.status
-            )
-        }
     }
 
     /// The types of a route's progress replies and of the caller's answers.
@@ -238,7 +229,9 @@ extension RouteDescription {
     func throwing(_ type: any Error.Type) -> Self {
         guard let type = type as? any ModuleError.Type else { return self }
         var description = self
-        description.failures = type.examples.map { Failure($0) }
+        description.failures = type.examples.map { error in
+            Failure(name: type.name, code: error.code, message: error.message, status: error.status)
+        }
         return description
     }
 }

@@ -1,5 +1,3 @@
-internal import WaybillEventLoop
-
 /// A method of a module that cannot suspend, which a service's route may call in place.
 ///
 /// The methods of a service's protocol are `async throws`, because a message takes time and can fail, but the
@@ -35,8 +33,7 @@ public struct ModuleMethod<Module: Waybill.Module>: Sendable {
         parameters: [RouteDescription.Parameter] = [],
         _ body: @escaping @Sendable (isolated Module, Message) throws -> Value
     ) {
-        // The cast in `unisolated(_:)` is safe: the bus calls the code only on the loop of the module's
-        // mailbox, which is the loop of the actor.
+        // The bus calls the code only on the loop of the module's mailbox, which is the loop of the actor.
         self.init(
             name,
             parameters,

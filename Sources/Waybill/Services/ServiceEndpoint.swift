@@ -1,4 +1,3 @@
-internal import WaybillEventLoop
 public import WaybillRouting
 
 /// The destination of the messages that a service proxy sends.
@@ -46,10 +45,8 @@ public struct ServiceEndpoint: Sendable {
     ///
     /// ``ServiceMethods/call(_:_:as:)`` takes the index of a name.
     public func methods(_ names: String...) -> ServiceMethods {
-        ServiceMethods(self, urls: names.map(self.url(of:)))
+        ServiceMethods(self, urls: names.map { "\(self.url)/\(Address.encode($0))" })
     }
-
-    private func url(of action: String) -> String { "\(self.url)/\(Address.encode(action))" }
 }
 
 /// Methods of a service at an endpoint, and the URL of each method.
@@ -159,7 +156,6 @@ public struct ServiceArguments: Sendable, ExpressibleByDictionaryLiteral {
 ///
 /// `@Service` generates a conforming type for each method whose result type is not obviously `Sendable`. If
 /// the result type is not `Sendable`, the compiler reports the error only at the conforming type.
-/// compiler reports the error only at the conforming type.
 public protocol ServiceReply {
     /// The type of the method's result.
     associatedtype Value: Sendable

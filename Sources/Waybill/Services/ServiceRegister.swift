@@ -20,11 +20,9 @@ struct ServiceRegister {
         replaces: Bool
     ) throws(RoutingError) -> Int {
         if let rival = self.entries[offer.key], !replaces {
-            throw RoutingError(
-                .conflict,
-                message: "`\(offer.key)` is already provided (\(rival.fileID):\(rival.line)): "
-                    + "give one of the two providers a name"
-            )
+            let place = "(\(rival.fileID):\(rival.line))"
+            let message = "`\(offer.key)` is already provided \(place): give one of the two providers a name"
+            throw RoutingError(.conflict, message: message)
         }
         self.lastID += 1
         self.entries[offer.key] = Entry(id: self.lastID, offer: offer, fileID: fileID, line: line)
@@ -179,7 +177,6 @@ struct ServiceWish: Sendable {
 
 // The URL of these errors is the name of the service, so that the bus does not add the URL of the message
 // whose handler requested the service.
-// whose handler requested the service.
 extension RoutingError {
     static func noService(
         _ key: some CustomStringConvertible,
@@ -189,12 +186,9 @@ extension RoutingError {
         let others = provided.map { "`\($0)`" }.sorted().joined(separator: ", ")
         let known = others.isEmpty ? "the bus has no services" : "the bus has the services \(others)"
         let why = chain.last.map { ", which the adapter of `\($0)` needs" } ?? ""
-        return Self(
-            .noHandler,
-            url: "\(key)",
-            message: "no module provides the service `\(key)`\(why); install a module that conforms to it "
-                + "(\(known))"
-        )
+        let message =
+            "no module provides the service `\(key)`\(why); install a module that conforms to it (\(known))"
+        return Self(.noHandler, url: "\(key)", message: message)
     }
 
     static func madeOnDemand(_ key: ServiceKey) -> Self {

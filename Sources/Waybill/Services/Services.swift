@@ -116,8 +116,6 @@ extension BusCore {
         }
     }
 
-    func withdrawAll() { _ = self.services.withLock { Swift.exchange(&$0, with: ServiceRegister()) } }
-
     func service<Service: Sendable>(
         _ type: Service.Type,
         _ wish: ServiceWish

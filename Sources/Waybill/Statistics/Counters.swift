@@ -1,6 +1,5 @@
 internal import Logging
 internal import Synchronization
-internal import WaybillEventLoop
 internal import WaybillRouting
 
 /// The number of messages with each outcome.

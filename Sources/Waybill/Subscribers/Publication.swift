@@ -39,10 +39,8 @@ extension BusCore {
     ) throws(RoutingError) -> Publication? {
         if let error = self.admissionError(of: request) { throw error }
         let (matched, address) = try self.findSubscribers(of: request.url)
-        var isElsewhere = false
-        if self.registry.hasCluster.load(ordering: .relaxed) {
-            isElsewhere = self.publishToNodes(request, address)
-        }
+        let isElsewhere =
+            self.registry.hasCluster.load(ordering: .relaxed) && self.publishToNodes(request, address)
         if matched.isEmpty {
             if !isElsewhere, self.uncaught.withLock({ $0?.includesPublished }) == true,
                 let message = self.unmatched(request, id: self.nextID())

@@ -38,8 +38,7 @@ extension MessageBus {
         on module: Module,
         _ handler: @escaping @Sendable (isolated Module, Message) throws -> Void
     ) throws(RoutingError) -> Registration {
-        // The cast in `unisolated(_:)` is safe: the bus calls a handler that cannot suspend only on the loop
-        // of its mailbox, which is the loop of the actor.
+        // The bus calls a handler that cannot suspend only on the loop of its mailbox, the loop of the actor.
         let code = SynchronousBody(unsafe IsolatedBody(handler).unisolated(module))
         return try self.core.subscribe(Handler(.synchronous(code), of: module, core: self.core), to: pattern)
     }

@@ -1,5 +1,4 @@
 internal import Synchronization
-internal import WaybillEventLoop
 internal import WaybillRouting
 
 /// A subscriber: code, or a buffer from which a sequence reads.

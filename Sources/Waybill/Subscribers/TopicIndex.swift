@@ -46,11 +46,7 @@ struct TopicIndex: Sendable {
     }
 
     /// A topic that matches a URL.
-    private struct Hit {
-        let topic: Topic
-        let member: Member
-        let parameters: Parameters
-    }
+    private typealias Hit = (topic: Topic, member: Member, parameters: Parameters)
 
     var count: Int { self.topics.count }
 
@@ -143,8 +139,7 @@ struct TopicIndex: Sendable {
             for match in try table.matchAll(url) {
                 for member in table[match].flatMap({ self.shapes[$0] })?.members ?? [] {
                     guard let topic = self.topics[member.topic] else { continue }
-                    let parameters = match.parameters.renamed(by: member.names)
-                    hits.append(Hit(topic: topic, member: member, parameters: parameters))
+                    hits.append((topic, member, match.parameters.renamed(by: member.names)))
                 }
             }
         }

@@ -38,11 +38,9 @@ final class Topics: Sendable {
     /// Removes and returns a subscriber, or returns nil when the subscriber has been removed already.
     func unsubscribe(_ subscriber: SubscriberID) -> Subscriber? {
         self.versions.change { content in
-            guard let removed = content.table.remove(id: subscriber.id, from: subscriber.topic) else {
-                return nil
-            }
-            if let pattern = removed.topic { content.numbers[pattern] = nil }
-            return removed.subscriber
+            let removed = content.table.remove(id: subscriber.id, from: subscriber.topic)
+            if let pattern = removed?.topic { content.numbers[pattern] = nil }
+            return removed?.subscriber
         }
     }
 

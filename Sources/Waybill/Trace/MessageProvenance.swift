@@ -1,5 +1,3 @@
-internal import WaybillRouting
-
 /// The kind of a message, and the message whose handler sent it.
 ///
 /// Only an observed bus records the provenance, when the message is created, because a sent message is

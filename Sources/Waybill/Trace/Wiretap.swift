@@ -22,13 +22,7 @@ final class Wiretap: Middleware {
         let record = { @Sendable [observer] (kind: MessageTrace.Event.Kind) in
             let now = time.instant
             observer.notify(
-                MessageTrace.Event(
-                    kind: kind,
-                    message: message,
-                    pattern: pattern,
-                    time: now,
-                    duration: now - start
-                )
+                .init(kind: kind, message: message, pattern: pattern, time: now, duration: now - start)
             )
         }
         record(.message)
