@@ -87,7 +87,7 @@ extension DurableStore {
 
     /// Deletes dead letters after it has called a closure for each, and returns the number of dead letters.
     ///
-    /// The closure returns the size of what it has written.
+    /// The closure returns the number of characters that it has written.
     private func forEachDeadLetter(
         matching pattern: String?,
         id: Int?,
