@@ -52,18 +52,20 @@ extension BusCore {
 extension RouteTable where Handler == Target {
     /// Returns the target of a URL.
     ///
-    /// The values passed with the call (`passed`) may select the instance of a module.
+    /// The values passed with the call (`passed`) may select the instance of a module. If `choosesInstance` is
+    /// false, the caller must choose the instance.
     @inline(__always)
     func findTarget(
         of url: String,
         _ passed: PassedValues?,
         on loop: ObjectIdentifier?,
+        choosesInstance: Bool = true,
         connections: @autoclosure () -> Connections
     ) -> ResolvedRoute {
         var failure: RoutingError?
         do throws(RoutingError) {
             if let match = try self.match(url), let target = self[match] {
-                if case .instances(let group) = target {
+                if choosesInstance, case .instances(let group) = target {
                     return group.resolve(match.parameters, passed, on: loop)
                 }
                 return (target, match.take())

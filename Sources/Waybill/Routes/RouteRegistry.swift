@@ -89,7 +89,18 @@ final class RouteRegistry: Sendable {
 
     /// Returns the target of a URL according to the current routes and connectors, on any thread.
     func resolve(_ url: String, _ passed: PassedValues?, on loop: ObjectIdentifier?) -> ResolvedRoute {
-        self.routes.read { $0.table.findTarget(of: url, passed, on: loop, connections: $0.connections) }
+        let found = self.routes.read { routes in
+            routes.table.findTarget(
+                of: url,
+                passed,
+                on: loop,
+                choosesInstance: false,
+                connections: routes.connections
+            )
+        }
+        // A value of the program may select the instance, and its description must not run under a lock.
+        guard case .instances(let group) = found.target else { return found }
+        return group.resolve(found.parameters, passed, on: loop)
     }
 
     /// Returns whether and how a URL can be reached, on any thread.

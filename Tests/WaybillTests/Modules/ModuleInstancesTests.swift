@@ -39,6 +39,22 @@ struct ModuleInstancesTests {
         #expect(await modules[1].counted == 5)
     }
 
+    /// A key whose text the program finds with the bus.
+    private struct Key: Sendable, CustomStringConvertible {
+        let bus: MessageBus
+        var description: String { self.bus.canRoute("app://tally/place") ? "7" : "8" }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `the description of a key can use the bus`() async throws {
+        let bus = MessageBus(eventLoops: self.loops)
+        try await bus.install(instances: .keyed(by: "user")) { Tally() }
+        // The bus reads a large table that has just changed under its lock.
+        for number in 0..<600 { try bus.register("app://other/\(number)") { _ in } }
+        let place: String = try await bus.route("app://tally/place", parameters: ["user": Key(bus: bus)])
+        #expect(try await bus.route("app://tally/place?user=7") == place)
+    }
+
     @Test
     func `messages with the same key reach the same instance, whoever sends them`() async throws {
         let bus = MessageBus(eventLoops: self.loops)
