@@ -53,7 +53,7 @@ public final class DurableTransaction {
     /// Sends a message, as ``DurableStore/send(_:parameters:headers:key:after:order:lifetime:)`` does.
     ///
     /// - Throws: ``/WaybillRouting/RoutingError`` with `invalidURL` or `notTransferable`; ``DurableError``
-    ///   with `sizeLimitReached`, except in ``/Waybill/Message/complete(_:)``.
+    ///   with `sizeLimitReached`, except in the closure of `Message.complete`.
     @discardableResult
     public func send(
         _ url: String,
