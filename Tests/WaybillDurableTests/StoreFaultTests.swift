@@ -389,21 +389,12 @@ import WaybillTestSupport
             let text = String(repeating: "x", count: 10_000)
             var sent = 0
             while (try? await store.send("app://big", parameters: ["text": text])) != nil { sent += 1 }
-            let full = await self.failure { try await store.transaction { _ = try $0.send("app://follow") } }
+            let full = await failureCode { try await store.transaction { _ = try $0.send("app://follow") } }
             #expect(full == .sizeLimitReached)
             try await bus.attach(store)
             await store.isIdle()
             #expect(seen.count == sent)
             #expect(try await store.statistics().dead == 0)
-        }
-    }
-
-    private func failure(_ body: () async throws -> Void) async -> DurableError.Code? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return (error as? DurableError)?.code
         }
     }
 }
@@ -418,15 +409,6 @@ import WaybillTestSupport
         configuration.vfs = self.disk.name
         configuration.logger = Logger(label: "faults") { [log] _ in JournalLogHandler(journal: log) }
         return try await DurableStore("faults.db", configuration: configuration)
-    }
-
-    private func code(_ body: () async throws -> Void) async -> DurableError.Code? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return (error as? DurableError)?.code
-        }
     }
 
     @Test func `a full disk fails sends, and outcomes are written when there is space again`()
@@ -444,7 +426,7 @@ import WaybillTestSupport
         try await store.send("app://work")
         await gate.reached()
         self.disk.limit(to: 1)
-        let code = await self.code {
+        let code = await failureCode {
             try await store.send("app://work", parameters: ["text": String(repeating: "x", count: 100_000)])
         }
         #expect(code == .diskFull)
@@ -558,9 +540,9 @@ import WaybillTestSupport
         let store = try await self.open()
         try await store.send("app://work")
         self.disk.failSynchronizations(true)
-        #expect(await self.code { try await store.send("app://work") } == .inputOutput)
+        #expect(await failureCode { try await store.send("app://work") } == .inputOutput)
         self.disk.failSynchronizations(false)
-        #expect(await self.code { try await store.send("app://work") } == .stopped)
+        #expect(await failureCode { try await store.send("app://work") } == .stopped)
         await store.close()
         let again = try await self.open()
         // The second message was not acknowledged, so the file may or may not contain it.
@@ -591,7 +573,7 @@ import WaybillTestSupport
         let store = try await self.open()
         for number in 0..<20 { try await store.send("app://work/\(number)") }
         self.disk.cutPower(afterOperations: 1)
-        _ = await self.code { try await store.send("app://work/20") }
+        _ = await failureCode { try await store.send("app://work/20") }
         await store.close()
         self.disk.restorePower()
         let again = try await self.open()

@@ -36,6 +36,16 @@ func removeStore(_ path: String) {
     }
 }
 
+/// Returns the code of the store's error that a closure throws; nil if it throws none.
+func failureCode(_ body: () async throws -> Void) async -> DurableError.Code? {
+    do {
+        try await body()
+        return nil
+    } catch {
+        return (error as? DurableError)?.code
+    }
+}
+
 extension DurableStore {
     /// Waits until no message waits or is being handled.
     func isIdle() async {
