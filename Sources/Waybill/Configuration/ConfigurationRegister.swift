@@ -12,10 +12,10 @@ struct ConfigurationRegister: Sendable {
 
     var isEmpty: Bool { self.configurations.isEmpty }
 
-    /// Returns whether configured routes lead, or could now lead, to one of the given routes.
+    /// Returns whether configured routes lead, or could now lead, to any of the given routes.
     func leads(to changed: [Target], in table: RouteTable<Target>) -> Bool {
-        let changes = Set(changed.map(\.identity))
         if changed.contains(where: { $0.routeDescription != nil }) { return true }
+        let changes = Set(changed.map(\.identity))
         return self.configurations.contains { configured in
             configured.configuration.entries.contains { entry in
                 guard entry.isURL else { return false }
@@ -102,19 +102,18 @@ extension ConfigurationRegister {
             }
         }
         var open = Dictionary(places) { first, _ in first }
-        for place in places {
+        for (start, _) in places {
             // The entry, the entry that handles its URL, the entry that handles the URL of this entry, ...
             var chain: [(id: RouteID, place: Place)] = []
-            var next: RouteID? = place.id
+            var next: RouteID? = start
             while let id = next, let place = open.removeValue(forKey: id) {
-                chain.append((id, place))
                 next = ((try? table.match(place.entry.target)) ?? nil)?.route
+                // A route that matches its own target leads to the route that it hides, or to no route.
+                if let next, next != id { chain.append((id, place)) }
             }
             for (id, (index, entry)) in chain.reversed() {
                 let configured = self.configurations[index]
-                // A route that matches its own target leads to the route that it hides, or to no route.
-                guard let match = (try? table.match(entry.target)) ?? nil, match.route != id,
-                    let bound = configured.routes[entry],
+                guard let bound = configured.routes[entry],
                     let pattern = try? configured.pattern(of: entry, in: table),
                     let found = try? targets.find(for: entry, pattern, of: configured, in: table)
                 else { continue }

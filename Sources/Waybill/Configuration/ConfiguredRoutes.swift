@@ -13,7 +13,7 @@ extension BusCore {
         }
     }
 
-    /// Finds the targets of all configurations again if they lead to one of the routes that have changed.
+    /// Finds the targets of all configurations again if configured routes lead to any of the changed routes.
     func reconfigure(after changed: [Target]) {
         let register = self.configured.withLock { $0 }
         guard !register.isEmpty, !changed.isEmpty else { return }
