@@ -277,9 +277,9 @@ extension Batch {
         try database.prepare(
             """
             UPDATE waybill_messages
-            SET attempts = max(-4503599627370496, min(4503599627370496, CAST(attempts AS INTEGER))) WHERE state = 1
+            SET attempts = max(-?1, min(?1, CAST(attempts AS INTEGER))) WHERE state = 1
             """
-        ).run()
+        ).run([Statement.largestAmount])
         // The values of the messages may need much memory, so they are not read.
         let interrupted = try database.prepare(
             """

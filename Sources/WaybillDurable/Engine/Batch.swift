@@ -73,6 +73,10 @@ final class Batch {
         }
     }
 
+    /// The problem of a transaction that a statement of the program has rolled back, and the remedy.
+    static let rollback =
+        "a statement rolled the transaction back, for example by ON CONFLICT ROLLBACK; use ABORT"
+
     /// Throws an error if nothing more may be written, because a statement of the program has rolled the
     /// transaction back, or the program has used the database for longer than its limit.
     func checkProgram() throws(DurableError) {
@@ -81,8 +85,7 @@ final class Batch {
         if self.database.observer.isOverdue {
             problem = "the transaction took longer than its limit of \(limit); make it shorter"
         } else if !self.database.isInTransaction {
-            problem =
-                "a statement rolled the transaction back, for example by ON CONFLICT ROLLBACK; use ABORT"
+            problem = Self.rollback
         } else {
             return
         }

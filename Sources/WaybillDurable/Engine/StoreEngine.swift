@@ -181,11 +181,7 @@ actor StoreEngine: LoopBound {
                 if !database.isInTransaction {
                     // Work that must succeed is tried again later, together with the other work of the batch.
                     if work.mustSucceed {
-                        throw DurableError(
-                            .statementFailed,
-                            message:
-                                "a statement rolled the transaction back; use ON CONFLICT ABORT in place of ROLLBACK"
-                        )
+                        throw DurableError(.statementFailed, message: Batch.rollback)
                     }
                     results.last?()
                     return .rolledBack(by: index)

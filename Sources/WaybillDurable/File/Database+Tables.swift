@@ -40,8 +40,8 @@ extension Database {
         // The clock is written when the store is closed. After a kill, the last message has a later time.
         let select = try self.prepare("SELECT sent FROM waybill_messages ORDER BY id DESC LIMIT 1")
         let time = max(try select.first { $0.amount(0) } ?? 0, try self.value("clock") ?? 0)
-        // Times of messages end at 2^52, so the clock of an edited file must not have reached this time.
-        return min(time, 1 << 51)
+        // The clock of an edited file must not have reached the largest time of a message.
+        return min(time, Statement.largestAmount / 2)
     }
 
     /// Returns the time at which the first waiting message of a lane is due; nil if no message waits.

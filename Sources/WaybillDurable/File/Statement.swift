@@ -101,13 +101,16 @@ final class Statement {
         return unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
+    /// The limit of times and counts that are read from the file.
+    static let largestAmount = 1 << 52
+
     /// The time or count in a column; nil if the value is not a number.
     ///
-    /// Another program may have written any value, and the limit of 2^52 prevents an overflow in sums.
+    /// Another program may have written any value, and the limit prevents an overflow in sums.
     func optionalAmount(_ column: CInt) -> Int? {
         let type = unsafe sqlite3_column_type(self.handle, column)
         guard type == SQLITE_INTEGER || type == SQLITE_FLOAT else { return nil }
-        return min(max(-1 << 52, self.int(column)), 1 << 52)
+        return min(max(-Self.largestAmount, self.int(column)), Self.largestAmount)
     }
 
     /// The time or count in a column, with the same limit; 0 if the value is not a number.
