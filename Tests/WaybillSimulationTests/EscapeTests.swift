@@ -7,15 +7,20 @@ import WaybillSimulation
 @Suite(.skippedByLeakChecks, .timeLimit(.minutes(5)))
 struct EscapeTests {
     @Test func `work for the main actor fails the simulation`() async throws {
-        let failure = try await failure { _ in await Task { @MainActor in }.value }
+        let failure = try await failure { _ in await MainActor.run {} }
         #expect(failure.reason.hasPrefix("Another thread enqueued work in the simulation"))
     }
 
     @Test func `work that another thread enqueues fails the simulation`() async throws {
         let failure = try await failure { _ in
-            await withCheckedContinuation { waiter in
-                DispatchQueue.global().async { waiter.resume() }
+            let stored = Mutex<CheckedContinuation<Void, Never>?>(nil)
+            let resuming = Task {
+                // All tasks of a simulation share one thread, so the program waits when this loop ends.
+                while stored.withLock({ $0 == nil }) { await Task.yield() }
+                onAnotherThread { stored.withLock { $0 }?.resume() }
             }
+            await withCheckedContinuation { waiter in stored.withLock { $0 = waiter } }
+            await resuming.value
         }
         #expect(failure.reason.hasPrefix("Another thread enqueued work in the simulation"))
     }
@@ -68,4 +73,14 @@ struct EscapeTests {
             await #expect(plain.count == 12)
         }
     }
+}
+
+/// Calls a closure on another thread, and returns after the call.
+private func onAnotherThread(_ body: @escaping @Sendable () -> Void) {
+    let done = DispatchSemaphore(value: 0)
+    DispatchQueue.global().async {
+        body()
+        done.signal()
+    }
+    done.wait()
 }
