@@ -151,6 +151,41 @@ static void calls_keep_their_order(void) {
     }
 }
 
+static int handled, misplaced;
+static result burst;
+
+static void note_number(void *context, waybill_message *message) {
+    (void)context;
+    expect_owner();
+    const char *number = strrchr(waybill_message_url(message), '/') + 1;
+    if (atoi(number) != handled++) misplaced++;
+    waybill_reply(message, NONE);
+}
+
+static void begin_burst(void *bus, const waybill_outcome *outcome) {
+    (void)outcome;
+    for (int number = 0; number < 1000; number++) {
+        char url[32];
+        snprintf(url, sizeof(url), "app://burst/%d", number);
+        waybill_route(bus, url, NONE, -1, record, &burst, NULL);
+    }
+}
+
+// The loop polls while it begins these calls.
+static void many_calls_keep_their_order(void) {
+    for (int round = 0; round < 10; round++) {
+        waybill_bus *bus = open_bus(0);
+        handled = misplaced = 0;
+        memset(&burst, 0, sizeof(burst));
+        waybill_register(bus, "app://echo", echo, NULL, NULL);
+        waybill_register(bus, "app://burst/:n", note_number, NULL, NULL);
+        waybill_route(bus, "app://echo", NONE, -1, begin_burst, bus, NULL);
+        wait_for(&burst.count, 1000);
+        expect(handled == 1000 && misplaced == 0, "many calls of a completion keep their order");
+        close_bus(0);
+    }
+}
+
 static void fail_at_close(void *context, const waybill_outcome *outcome) {
     record(context, outcome);
     expect(buses[0] != NULL, "a pending call fails before `closed`");
@@ -502,7 +537,7 @@ static void handlers_pass_on_their_limits(void) {
 
 int main(void) {
     void (*checks[])(void) = {
-        calls_keep_their_order,  closing_fails_pending_calls, cancelled_work_does_not_run,
+        calls_keep_their_order, many_calls_keep_their_order, closing_fails_pending_calls, cancelled_work_does_not_run,
         another_thread_replies,  other_threads_are_refused,   two_buses_share_a_thread,
         null_pointers_are_refused, a_lost_message_is_reported, handlers_fail,
         handlers_pass_on_their_limits,

@@ -133,7 +133,7 @@ public func waybill_route(
         let limit: Duration? = timeout < 0 ? nil : .milliseconds(timeout)
         let begun = bus.assumeOnLoop {
             $0.begin(host, to: url) { bus in
-                try await bus.route(url, parameters: parameters, timeout: limit).value
+                try await bus.routeAtOnce(url, parameters: parameters, timeout: limit).value
             }
         }
         unsafe id?.pointee = begun
@@ -168,7 +168,9 @@ public func waybill_publish(
         let url = try unsafe HostValue.text(url)
         let parameters = try unsafe HostValue.parameters(parameters)
         bus.assumeOnLoop {
-            _ = $0.begin(host, to: url) { bus in try await bus.publish(url, parameters: parameters) }
+            _ = $0.begin(host, to: url) { bus in
+                try await bus.publishAtOnce(url, parameters: parameters, isLogged: host == nil)
+            }
         }
     }
 }

@@ -165,7 +165,7 @@ int waybill_route(waybill_bus *bus, const char *url, waybill_value parameters, i
 // room for 1,024 messages. A failure after that is only logged.
 int waybill_send(waybill_bus *bus, const char *url, waybill_value parameters);
 
-// Publishes a message to all subscribers. `done` may be null.
+// Publishes a message to all subscribers. `done` may be null; the bus then logs a failure.
 int waybill_publish(waybill_bus *bus, const char *url, waybill_value parameters, waybill_completion done,
                     void *context);
 

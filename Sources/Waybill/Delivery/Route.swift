@@ -168,6 +168,35 @@ extension MessageBus {
     }
 }
 
+// For callers that begin each call in its own job of a loop. The job already counts towards the loop's
+// budget. A call that yielded first would be overtaken by later calls.
+extension MessageBus {
+    package nonisolated(nonsending) func routeAtOnce(
+        _ url: String,
+        parameters: [String: any Sendable],
+        timeout: Duration?
+    ) async throws(RoutingError) -> Reply {
+        let (time, shard) = (self.core.time, self.core.currentShard)
+        let request = Request(url: url, parameters: parameters, headers: [:], timeout: timeout, by: time)
+        let delivery = self.core.performSteps(of: request.inheriting(on: shard), on: shard)
+        return try await self.core.result(of: delivery).reply(from: url)
+    }
+
+    package nonisolated(nonsending) func publishAtOnce(
+        _ url: String,
+        parameters: [String: any Sendable],
+        isLogged: Bool
+    ) async throws(RoutingError) -> Int {
+        let request = Request(url: url, parameters: parameters, headers: [:], by: self.core.time)
+        do throws(RoutingError) {
+            return try await self.core.publish(request, isAtOnce: true)
+        } catch {
+            if isLogged { self.core.log(url, error, as: "publication failed") }
+            throw error
+        }
+    }
+}
+
 // The functions behind the methods above. The compiler inlines the methods into the program, which knows the
 // type of the value. If a closure has stored the value, the methods need nothing else of the `Delivery`.
 extension MessageBus {

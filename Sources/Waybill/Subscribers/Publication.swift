@@ -9,11 +9,12 @@ extension BusCore {
     /// Values that a peer passes (`isExternal`) cannot replace values of the path.
     nonisolated(nonsending) func publish(
         _ request: consuming Request,
-        isExternal: Bool = false
+        isExternal: Bool = false,
+        isAtOnce: Bool = false
     ) async throws(RoutingError) -> Int {
         let request = request.inheriting(on: self.currentShard)
-        // This call also counts the delivery to the first subscriber.
-        await EventLoop.yieldIfDue()
+        // This call also counts the first delivery, which the job of an `isAtOnce` caller counts already.
+        if !isAtOnce { await EventLoop.yieldIfDue() }
         var acceptedCount = 0
         do throws(RoutingError) {
             if var publication = try self.beginPublishing(request, isExternal: isExternal) {
