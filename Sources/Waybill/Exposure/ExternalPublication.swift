@@ -79,12 +79,13 @@ extension MessageBus {
         let limit = limit ?? self.core.configuration.mailboxLimit
         let exposures = self.core.exposures(to: audience)
         let read = try self.core.currentConfiguration.peerPattern(pattern)
-        let mayMatchExposedURL = exposures.patterns.contains { exposed, operations in
+        let exposed = exposures.patterns.first { exposed, operations in
             operations.contains(.subscribing) && read.mayOverlap(with: exposed)
         }
-        guard mayMatchExposedURL else { throw .notSubscribable(pattern) }
+        guard let exposed else { throw .notSubscribable(pattern) }
         let buffer = SubscriptionBuffer(
             of: pattern,
+            describedBy: exposed.pattern.text,
             limit: limit,
             whenFull: .dropOldest,
             core: self.core,

@@ -133,6 +133,7 @@ struct ExposureTests {
             registration.cancel()
         }
         #expect(await self.bus.settles())
+        #expect(heard.entries.sorted() == ["published", "routed", "routed"])
         let statistics = self.bus.statistics
         let ends = statistics.replied + statistics.failed + statistics.expired + statistics.cancelled
         #expect(statistics.sent == ends + statistics.deadLettered)
@@ -153,6 +154,21 @@ struct ExposureTests {
         #expect(await iterator.next()?.address.text == "APP://prices//MSFT/?a=1")
         messages.cancel()
         #expect(await iterator.next() == nil)
+    }
+
+    @Test
+    func `a middleware sees the exposed pattern, and not the pattern that a peer invents`() async throws {
+        let seen = Journal<String>()
+        self.bus.use(PatternJournal(patterns: seen))
+        try self.bus.expose("app://prices/:symbol", for: .subscribing)
+        for pattern in ["app://prices/:x1", "app://prices/AAPL", "app://**"] {
+            let messages = try self.bus.externalMessages(of: pattern)
+            #expect(try await self.bus.publish("app://prices/AAPL") == 1)
+            var iterator = messages.makeAsyncIterator()
+            #expect(await iterator.next() != nil)
+            messages.cancel()
+        }
+        #expect(seen.entries == Array(repeating: "app://prices/:symbol", count: 3))
     }
 
     @Test
