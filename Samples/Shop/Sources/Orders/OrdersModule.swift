@@ -36,7 +36,6 @@ package actor OrdersModule {
         do {
             try await self.save(order)
         } catch {
-            self.orders[order.id] = nil
             try await self.bus.route("app://catalog/release", parameters: ["lines": lines])
             try await self.restore(lines, session)
             throw error
@@ -105,8 +104,14 @@ package actor OrdersModule {
 
     private func save(_ order: Order) async throws {
         // The module changes its own state first, since other messages run while the storage is awaited.
-        self.orders[order.id] = order
-        try await self.storage?.save(order)
+        let earlier = self.orders.updateValue(order, forKey: order.id)
+        do {
+            try await self.storage?.save(order)
+        } catch {
+            // Another message may have changed the order since then.
+            if self.orders[order.id] == order { self.orders[order.id] = earlier }
+            throw error
+        }
     }
 
     /// Returns the customer of a session, as the accounts know it.

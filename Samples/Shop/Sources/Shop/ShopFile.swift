@@ -62,13 +62,14 @@ struct ShopFile: ShopStorage {
     /// Returns the orders in the file.
     func orders() async throws -> [Order] { try await self.values("SELECT text FROM orders ORDER BY id") }
 
-    /// Returns the receipts of orders that were paid.
+    /// Returns the receipts of orders that were paid, and deletes other receipts.
     ///
     /// A receipt is saved before its order. If the payment or the process ended between the two, the order is
-    /// still placed, and the receipt does not count.
+    /// still placed. Its receipt would allow a refund after the order has been cancelled.
     func receipts() async throws -> [Receipt] {
         let placed = Set(try await self.orders().filter { $0.status == .placed }.map(\.id))
         let receipts: [Receipt] = try await self.values("SELECT text FROM receipts ORDER BY id")
+        for receipt in receipts where placed.contains(receipt.order) { try await self.delete(receipt) }
         return receipts.filter { !placed.contains($0.order) }
     }
 

@@ -24,7 +24,8 @@ struct WebShop {
     /// A return URL delivers the receipt: `app://payments/pay?order=1#activity/receipt`.
     static let calls = [
         "app://accounts/sign-in", "app://accounts/sign-out", "app://cart/add", "app://cart/remove",
-        "app://orders/place", "app://orders/cancel/:id", "app://payments/**", "app://activity/receipt",
+        "app://orders/place", "app://orders/cancel/:id", "app://payments/pay", "app://payments/refund",
+        "app://activity/receipt",
     ]
 
     /// The URL of reviews.

@@ -65,15 +65,17 @@ struct BrowseCommand: AsyncParsableCommand {
         var splitter = LineSplitter()
         var input = FileInput(0)
         var lines: [String] = []
-        func add(_ line: LineSplitter.Line) {
-            guard case .text(let text) = line, !text.trimmed.isEmpty, !text.hasPrefix("#") else { return }
-            lines.append(text.trimmed)
+        func add(_ line: LineSplitter.Line) throws {
+            guard case .text(let text) = line else {
+                throw ValidationError("a line of the input is not UTF-8, or longer than \(splitter.limit) bytes")
+            }
+            if !text.trimmed.isEmpty, !text.trimmed.hasPrefix("#") { lines.append(text.trimmed) }
         }
         while let piece = try input.read() {
             splitter.append(piece)
-            while let line = splitter.next() { add(line) }
+            while let line = splitter.next() { try add(line) }
         }
-        if let line = splitter.finish() { add(line) }
+        if let line = splitter.finish() { try add(line) }
         return lines
     }
 }

@@ -47,7 +47,7 @@ struct ServeCommand: AsyncParsableCommand {
         "app://cart/add", "app://cart/remove", "app://cart/show", "app://catalog/categories",
         "app://catalog/category/:name", "app://catalog/product", "app://catalog/search",
         "app://orders/cancel/:id", "app://orders/detail/:id", "app://orders/mine", "app://orders/place",
-        "app://payments/**", "app://shipping/**",
+        "app://payments/pay", "app://payments/refund", "app://shipping/**",
     ]
 
     /// The URL of reviews.

@@ -46,6 +46,9 @@ struct ShopFileTests {
             let orders: [Order] = try await bus.route("app://orders/mine", parameters: ["session": session])
             #expect(orders.map(\.id) == [1, 2])
             #expect(orders.map(\.status) == [.paid, .placed])
+            // The receipt would allow a refund after the unpaid order has been cancelled.
+            let receipts = try await file.store.transaction { try $0.query("SELECT id FROM receipts") }
+            #expect(receipts.map { $0["id"]?.int } == [1])
             while try await !file.store.messages().isEmpty { await Task.yield() }
             let parcels = try await file.store.transaction {
                 try $0.query("SELECT order_number FROM parcels")
@@ -62,6 +65,27 @@ struct ShopFileTests {
             )
             #expect(second.order == 2)
             #expect(try await file.receipts().map(\.isRefunded) == [true, false])
+        }
+    }
+
+    @Test func `an order whose new status cannot be saved keeps its old status`() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "shop-\(UUID()).db").path
+        defer {
+            for suffix in ["", "-wal", "-lock"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        }
+        try await self.withShop(path) { bus, session, file in
+            let parameters: [String: any Sendable] = ["session": session]
+            let _: CartContents = try await bus.route(
+                "app://cart/add?product=copper-kettle",
+                parameters: parameters
+            )
+            let _: Order = try await bus.route("app://orders/place", parameters: parameters)
+            await file.store.close()
+            await #expect(throws: RoutingError.self) {
+                try await bus.route("app://orders/cancel/1", parameters: parameters)
+            }
+            let order: Order = try await bus.route("app://orders/detail/1", parameters: parameters)
+            #expect(order.status == .placed)
         }
     }
 }
