@@ -1,6 +1,8 @@
 #if Tool
 internal import ArgumentParser
 internal import WaybillTool
+#else
+internal import Foundation
 #endif
 
 @main
@@ -11,7 +13,9 @@ enum Main {
         #else
         // The trait `Tool` brings the package that parses arguments. Without this trait, the program has no
         // commands.
-        print("waybill: built without the trait Tool")
+        let text = "waybill: there are no commands without the trait Tool: build with `--traits Tool`\n"
+        FileHandle.standardError.write(Data(text.utf8))
+        exit(1)
         #endif
     }
 }

@@ -71,7 +71,8 @@ public struct DurableStoreMetrics: Sendable {
 
     /// Records the statistics until the task is cancelled or the store is closed.
     ///
-    /// If a reading fails, for example because the disk is full, no value is recorded for that interval.
+    /// If a reading fails, for example because the disk is full, no value is recorded for that interval. The
+    /// counters begin with the counts since the store was opened, so call this method once for each store.
     ///
     /// - Throws: `CancellationError`, or `DurableError` with `closed` or `stopped`.
     public func run() async throws {
