@@ -51,12 +51,13 @@ def replays(address):
     subscription = b"/bus/subscribe?pattern=app://attack/news/*"
     with connect(address) as first:
         first.sendall(request(b"GET", subscription))
-        read_head(first)
+        assert read_head(first)[0] == 200
         for _ in range(5):
             publish(address, b"old")
         with connect(address) as second:
             second.sendall(request(b"GET", subscription, [(b"Last-Event-ID", b"deadbeef-1")]))
-            _, _, rest = read_head(second)
+            status, _, rest = read_head(second)
+            assert status == 200
             return (rest + events(second, 0.5)).count(b"event: message")
 
 

@@ -181,14 +181,17 @@ import WaybillTestSupport
         async throws
     {
         try await withStore(DurablePolicy(attempts: 2)) { store, bus in
+            let began = Gate()
             try bus.register("app://mail") { [weak bus] message in
                 guard let bus else { return }
+                began.open()
                 Task { await bus.shutDown(drainingFor: .seconds(3600)) }
                 #expect(await eventually { !bus.isOpen })
                 throw RoutingError(.shutDown, url: "app://inner", message: "the bus is shut down")
             }
             try await bus.attach(store)
             try await store.send("app://mail")
+            await began.wait()
             #expect(await eventually { (try? await store.statistics().underway) == 0 })
             #expect(try await store.messages().map(\.attempts) == [0])
         }
@@ -213,8 +216,8 @@ import WaybillTestSupport
             #expect(error?.code == .statementFailed)
             let rows = try await store.transaction { try $0.query("SELECT id FROM orders") }
             #expect(rows.count == 1)
-            let statistics = try await store.statistics()
-            #expect(statistics.underway + statistics.waiting == 0)
+            await store.isIdle()
+            #expect(try await store.messages().isEmpty && seen.count == 0)
         }
     }
 
@@ -248,17 +251,17 @@ import WaybillTestSupport
 
     @Test func `a rejected attachment does not change the policies`() async throws {
         try await withStore(.init(attempts: 1)) { store, bus in
-            try store.setPolicy(DurablePolicy(attempts: 1), for: "mail/**")
+            let backoff = Backoff(first: .milliseconds(1), longest: .milliseconds(1))
+            try store.setPolicy(DurablePolicy(attempts: 2, backoff: backoff), for: "mail/**")
             try await bus.attach(store)
             var configuration = MessageBus.Configuration()
             configuration.defaultScheme = "other"
             let second = MessageBus(configuration: configuration)
-            await #expect(throws: DurableError.self) { try await second.attach(store) }
+            let error = await #expect(throws: DurableError.self) { try await second.attach(store) }
+            #expect(error?.code == .alreadyAttached)
+            // The pattern would have the scheme of the second bus, and the message only one attempt.
             try await store.send("app://mail/1")
-            let isIdle = await eventually {
-                (try? await store.statistics()).map { $0.waiting + $0.underway == 0 } ?? false
-            }
-            #expect(isIdle)
+            #expect(await eventually { (try? await store.messages(in: .dead).map(\.attempts)) == [2] })
             await second.shutDown()
         }
     }

@@ -138,6 +138,13 @@ package final class MemoryServer: Sendable {
         }
     }
 
+    /// Returns the number of subscriptions that receive the messages of a subject.
+    package func subscribers(of subject: String) -> Int {
+        self.state.withLock { state in
+            state.plain[subject, default: []].count + state.wild.count { Self.matches($0.subject, subject) }
+        }
+    }
+
     /// Returns whether a subject with wildcards matches another subject.
     package static func matches(_ pattern: String, _ subject: String) -> Bool {
         var (left, right) = (pattern.utf8[...], subject.utf8[...])

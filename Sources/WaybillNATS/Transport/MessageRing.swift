@@ -111,6 +111,9 @@ final class SpareBuffers: Sendable {
     /// The capacities of kept buffers, because smaller ones are cheap to allocate and larger ones are rare.
     private static let sizes = 1 << 12..<1 << 16
 
+    /// The number of kept buffers.
+    var count: Int { self.buffers.withLock { $0.count } }
+
     /// Returns an empty buffer with the capacity for a number of bytes.
     func take(_ size: Int) -> [UInt8] {
         var buffer = Self.sizes.contains(size) ? self.buffers.withLock { $0.popLast() } ?? [] : []

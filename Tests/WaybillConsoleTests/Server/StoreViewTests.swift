@@ -122,15 +122,18 @@ struct StoreViewTests {
     }
 
     @Test
-    func `pages that ask at the same time share one reading of the stores`() async throws {
+    func `pages that ask within a second share one reading of the stores`() async throws {
         let calls = Tally()
         try self.bus.register("app://store/statistics") { _ in
             calls.add()
             return ["dead": 0]
         }
         try await ConsoleTestServer.run(self.bus, .quiet { $0.stores = ["app://store"] }) { server in
-            for _ in 0..<20 { _ = try await server.get("api/stores") }
-            #expect(calls.count < 20)
+            for _ in 0..<20 {
+                let answer = try await server.get("api/stores")
+                #expect(answer.status == 200)
+            }
+            #expect((1..<20).contains(calls.count))
         }
     }
 

@@ -26,6 +26,7 @@ struct ReconnectTests {
             let near = MessageBus(configuration: .quiet)
             try near.connect("far", to: self.connector(address))
             for _ in 0..<3 {
+                let started = Journal<Task<RoutingError?, Never>>()
                 #expect(await failure { try await near.route("far://a") }?.code == .unreachable)
                 try await withServer(at: address) { far in
                     let gate = Gate()
@@ -38,13 +39,11 @@ struct ReconnectTests {
                     #expect(try await near.route("far://a", as: Int.self) == 1)
                     let waiting = Task { await failure { try await near.route("far://wait") } }
                     await gate.reached()
+                    started.add(waiting)
                     // The end of the closure kills the server.
-                    Task {
-                        let error = await waiting.value
-                        #expect(error?.code == .unreachable)
-                    }
                 }
                 #expect(await near.settles())
+                #expect(await started.entries.first?.value?.code == .unreachable)
             }
             await near.shutDown()
         }

@@ -161,7 +161,9 @@ struct SubscriptionTests {
             try await bus.route("app://burst")
             // A message is marked if and only if messages before it are missing.
             var next = 0
-            for message in try await reading.value {
+            let seen = try await reading.value
+            #expect(seen.contains { $0.isAfterGap })
+            for message in seen {
                 #expect(message.isAfterGap == (message.number != next), "\(message), but expected \(next)")
                 next = message.number + 1
             }

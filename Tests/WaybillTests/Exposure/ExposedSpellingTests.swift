@@ -93,6 +93,7 @@ struct ExposedSpellingTests {
         let bus = try self.makeBus()
         for url in ["", "app://\u{0}%zz%ff", String(repeating: "a", count: 100_000), "app://%ff"] {
             let before = await self.outcome(bus, url, parameters)
+            #expect(before == "invalidURL", "\(url.prefix(40))")
             let registration = try bus.expose("app://**")
             #expect(await self.outcome(bus, url, parameters) == before)
             registration.cancel()

@@ -67,7 +67,8 @@ struct BrowseCommand: AsyncParsableCommand {
         var lines: [String] = []
         func add(_ line: LineSplitter.Line) throws {
             guard case .text(let text) = line else {
-                throw ValidationError("a line of the input is not UTF-8, or longer than \(splitter.limit) bytes")
+                let limit = splitter.limit
+                throw ValidationError("a line of the input is not UTF-8, or has more than \(limit) bytes")
             }
             if !text.trimmed.isEmpty, !text.trimmed.hasPrefix("#") { lines.append(text.trimmed) }
         }
