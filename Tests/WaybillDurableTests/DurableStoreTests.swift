@@ -376,7 +376,7 @@ import WaybillTestSupport
     }
 
     @Test func `a handler that does not return is cancelled at its timeout, and called again`() async throws {
-        try await withStore(.init(attempts: 2, timeout: .milliseconds(30))) { store, bus in
+        try await withStore(.init(attempts: 2, timeout: Scale.whileQuick / 2)) { store, bus in
             let cancellations = Journal<Bool>()
             try bus.register("app://slow") { _ in
                 try? await Task.sleep(for: .seconds(60))
@@ -712,7 +712,7 @@ import WaybillTestSupport
     @Test func `a handler of an attempt that timed out cannot complete the message after a retry by hand`()
         async throws
     {
-        try await withStore(DurablePolicy(attempts: 1, timeout: .milliseconds(30))) { store, bus in
+        try await withStore(DurablePolicy(attempts: 1, timeout: Scale.whileQuick / 2)) { store, bus in
             let (stale, fresh) = (Gate(), Gate())
             let calls = Tally()
             let outcomes = Journal<String>()
@@ -729,6 +729,7 @@ import WaybillTestSupport
             }
             try await bus.attach(store)
             try await store.send("app://ship")
+            try #require(await eventually { stale.isReached })
             #expect(try await eventually { try await store.statistics().dead == 1 })
             try store.setPolicy(DurablePolicy(attempts: 1), for: "app://ship")
             try await store.retry()

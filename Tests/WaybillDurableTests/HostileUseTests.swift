@@ -493,7 +493,7 @@ import WaybillTestSupport
         sql: String
     ) async throws {
         var configuration = DurableStore.Configuration()
-        configuration.transactionLimit = .milliseconds(50)
+        configuration.transactionLimit = Scale.whileQuick / 4
         try await withStore(DurablePolicy(attempts: 2), configuration: configuration) { store, bus in
             try await store.transaction {
                 _ = try $0.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
@@ -520,7 +520,7 @@ import WaybillTestSupport
         async throws
     {
         var configuration = DurableStore.Configuration()
-        configuration.transactionLimit = .milliseconds(50)
+        configuration.transactionLimit = Scale.whileQuick / 4
         try await withStore(configuration: configuration) { store, _ in
             try await store.transaction { transaction in
                 try transaction.execute("CREATE TABLE orders (id INTEGER)")
@@ -529,7 +529,8 @@ import WaybillTestSupport
             let error = await #expect(throws: DurableError.self) {
                 try await store.transaction { transaction in
                     let start = ContinuousClock.now
-                    while start.duration(to: .now) < .milliseconds(200) {
+                    // A program that catches the failure executes some more statements.
+                    while failures.count < 10, start.duration(to: .now) < .seconds(10) {
                         do {
                             try transaction.execute("INSERT INTO orders VALUES (1)")
                         } catch {

@@ -293,7 +293,7 @@ struct FeedTests {
     @Test
     func `a subscriber that does not read is disconnected`() async throws {
         var configuration = WaybillGateway.Configuration.quiet
-        configuration.stallTime = .milliseconds(50)
+        configuration.stallTime = .seconds(1)
         configuration.heartbeat = .milliseconds(20)
         configuration.replayTime = .milliseconds(1)
         try await GatewayServer.run(self.bus, configuration) { server in

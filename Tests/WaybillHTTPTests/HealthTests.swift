@@ -16,7 +16,7 @@ struct HealthTests {
     @Test func `the health routes answer, and the readiness route names the failed checks`() async throws {
         let isConnected = Locked(false)
         self.bus.addReadinessCheck("database") { isConnected.withLock { $0 } ? nil : "secret reason" }
-        let gateway = WaybillGateway(self.bus, configuration: .quiet)
+        let gateway = WaybillGateway(self.bus, configuration: .with(\.readinessTime, .seconds(30)))
         let prepare: (Router<BasicRequestContext>) -> Void = { router in
             router.addRoutes(gateway.healthRoutes, atPath: "/bus/health")
         }
@@ -42,7 +42,9 @@ struct HealthTests {
         self.bus.addReadinessCheck("database") { isConnected.withLock { $0 } ? nil : "no connection" }
         let logged = Journal<String>()
         let logger = Logger(label: "test") { _ in JournalLogHandler(journal: logged) }
-        let gateway = WaybillGateway(self.bus, configuration: .with(\.logger, logger))
+        var configuration = WaybillGateway.Configuration.with(\.logger, logger)
+        configuration.readinessTime = .seconds(30)
+        let gateway = WaybillGateway(self.bus, configuration: configuration)
         let prepare: (Router<BasicRequestContext>) -> Void = { router in
             router.addRoutes(gateway.healthRoutes, atPath: "/bus/health")
         }
@@ -65,7 +67,7 @@ struct HealthTests {
             running.withLock { $0.now -= 1 }
             return nil
         }
-        let gateway = WaybillGateway(self.bus, configuration: .quiet)
+        let gateway = WaybillGateway(self.bus, configuration: .with(\.readinessTime, .seconds(30)))
         let prepare: (Router<BasicRequestContext>) -> Void = { router in
             router.addRoutes(gateway.healthRoutes, atPath: "/bus/health")
         }

@@ -44,11 +44,14 @@ package final class TestCluster: Sendable {
     }
 
     /// Adds a node that has joined.
+    ///
+    /// With the default heartbeat, a pause of the machine does not make the other nodes drop the node. A test
+    /// that waits for heartbeats, or for the loss of a silent node, needs a shorter one.
     package func node(
         _ name: String,
         realm: String = "test",
         conventions: RoutingConventions = .waybill,
-        heartbeat: Duration = Scale.whileQuick / 10,
+        heartbeat: Duration = .seconds(2),
         drainLimit: Duration = .seconds(5),
         publicationFormat: ClusterNode.PublicationFormat = .jsonRPC,
         requestsOfClients: Int = 4096,

@@ -16,23 +16,23 @@ import WaybillTestSupport
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct SignalServiceTests {
     private let bus = MessageBus()
-    /// A loop that catches signals also when the bus and its loop are gone.
-    private let loop = EventLoop(name: "signals")
+    /// Signals that do not end the process when nothing waits for them.
+    ///
+    /// A signal may arrive before the service waits for it, or after the service has ended.
+    private static let ending = Signal(number: SIGURG)
+    private static let handled = Signal(number: SIGCONT)
 
     /// Sends a signal to the process repeatedly until a condition holds, because the service may not wait for
     /// it yet.
-    private func send(_ signal: Int32, until isDone: () async -> Bool) async throws {
-        // This loop catches the signal too. Otherwise the first signal could end the process.
-        let caught = try await self.loop.signals(Signal(number: signal))
+    private func send(_ signal: Signal, until isDone: () async -> Bool) async throws {
         while await !isDone() {
-            kill(getpid(), signal)
+            kill(getpid(), signal.number)
             try await Task.sleep(for: .milliseconds(1))
         }
-        withExtendedLifetime(caught) {}
     }
 
     @Test func `an ending signal ends the service group, and shuts the bus down`() async throws {
-        let signals = SignalService(endingOn: [.user1], on: self.bus.eventLoop)
+        let signals = SignalService(endingOn: [Self.ending], on: self.bus.eventLoop)
         let group = ServiceGroup(
             configuration: .init(
                 services: [.init(service: self.bus), signals.configuration],
@@ -44,7 +44,7 @@ import WaybillTestSupport
             try await group.run()
             ended.add(1)
         }
-        try await self.send(SIGUSR1) { !ended.entries.isEmpty }
+        try await self.send(Self.ending) { !ended.entries.isEmpty }
         try await running.value
         let error = await #expect(throws: RoutingError.self) { try await self.bus.route("app://none") }
         #expect(error?.code == .shutDown)
@@ -53,13 +53,13 @@ import WaybillTestSupport
     @Test func `signals with handlers call them, and do not end the service group`() async throws {
         let heard = Journal<Int>()
         let signals = SignalService(
-            endingOn: [.user1],
+            endingOn: [Self.ending],
             on: self.bus.eventLoop,
-            handling: [.user2: { heard.add(2) }]
+            handling: [Self.handled: { heard.add(2) }]
         )
         try await testGracefulShutdown { trigger in
             let running = Task { try await signals.run() }
-            try await self.send(SIGUSR2) { heard.entries.count > 2 }
+            try await self.send(Self.handled) { heard.entries.count > 2 }
             trigger.triggerGracefulShutdown()
             try await running.value
         }
@@ -69,10 +69,10 @@ import WaybillTestSupport
     @Test func `an ending signal ends the service while a handler hangs`() async throws {
         let (begun, cancelled, ended) = (Journal<Int>(), Journal<Int>(), Journal<Int>())
         let signals = SignalService(
-            endingOn: [.user1],
+            endingOn: [Self.ending],
             on: self.bus.eventLoop,
             handling: [
-                .user2: {
+                Self.handled: {
                     begun.add(1)
                     // A handler may ignore that it was cancelled.
                     try? await Task.sleep(for: .seconds(600))
@@ -84,14 +84,14 @@ import WaybillTestSupport
             try await signals.run()
             ended.add(1)
         }
-        try await self.send(SIGUSR2) { !begun.entries.isEmpty }
+        try await self.send(Self.handled) { !begun.entries.isEmpty }
         // More signals wait for the handler.
         var sent = 0
-        try await self.send(SIGUSR2) {
+        try await self.send(Self.handled) {
             sent += 1
             return sent > 20
         }
-        try await self.send(SIGUSR1) { !ended.entries.isEmpty }
+        try await self.send(Self.ending) { !ended.entries.isEmpty }
         try await running.value
         #expect(cancelled.entries == [1])
     }
@@ -101,14 +101,14 @@ import WaybillTestSupport
         let signals = SignalService(
             endingOn: [],
             on: self.bus.eventLoop,
-            handling: [.user2: { throw Broken() }]
+            handling: [Self.handled: { throw Broken() }]
         )
         let ended = Journal<Int>()
         let running = Task {
             defer { ended.add(1) }
             try await signals.run()
         }
-        try await self.send(SIGUSR2) { !ended.entries.isEmpty }
+        try await self.send(Self.handled) { !ended.entries.isEmpty }
         await #expect(throws: Broken.self) { try await running.value }
     }
 

@@ -73,7 +73,15 @@ package final class HostThread {
     /// - Parameter milliseconds: The longest time to wait.
     /// - Returns: Whether the descriptor was ready in time, and before the next timer of libuv.
     package func runOnceAndPoll(waitingFor milliseconds: Int32) -> Bool {
-        unsafe uv_run(self.loop, UV_RUN_NOWAIT)
+        self.runOnce(waits: false)
+        return self.pollOnly(waitingFor: milliseconds)
+    }
+
+    /// Waits until libuv's descriptor is ready, without running an iteration before.
+    ///
+    /// - Parameter milliseconds: The longest time to wait.
+    /// - Returns: Whether the descriptor was ready in time, and before the next timer of libuv.
+    package func pollOnly(waitingFor milliseconds: Int32) -> Bool {
         let timeout = unsafe uv_backend_timeout(self.loop)
         var polled = unsafe pollfd(fd: uv_backend_fd(self.loop), events: Int16(POLLIN), revents: 0)
         return unsafe poll(&polled, 1, timeout < 0 ? milliseconds : min(timeout, milliseconds)) > 0

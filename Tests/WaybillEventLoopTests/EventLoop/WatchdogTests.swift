@@ -75,9 +75,11 @@ struct WatchdogTests {
     @Test
     func `the watchdog logs neither many short jobs nor sleep`() async throws {
         let log = Log()
-        let loop = self.loop("busy", threshold: .milliseconds(100), log)
-        for _ in 0..<100 { await self.hold(loop, for: .milliseconds(1)) }
-        try await Task.sleep(for: .milliseconds(150))
+        let threshold = Scale.whileQuick
+        let loop = self.loop("busy", threshold: threshold, log)
+        let end = ContinuousClock.now + threshold * 5 / 4
+        while ContinuousClock.now < end { await self.hold(loop, for: .milliseconds(1)) }
+        try await Task.sleep(for: threshold * 5 / 4)
         #expect(log.names.isEmpty)
     }
 

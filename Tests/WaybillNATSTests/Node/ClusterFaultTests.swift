@@ -13,32 +13,32 @@ struct ClusterFaultTests {
     @Test func `a node is ready while it is connected, and the check ends when it leaves`() async throws {
         try await withCluster(.memory) { cluster in
             let node = try await cluster.node("near")
-            #expect(await node.bus.readiness().isReady)
+            #expect(await node.bus.readiness(within: .seconds(30)).isReady)
             let transport = try #require(node.transport)
             transport.take(.disconnected("the server is gone"))
-            #expect(await eventually { await !node.bus.readiness().isReady })
-            let problem = await node.bus.readiness().problems.first
+            #expect(await eventually { await !node.bus.readiness(within: .seconds(30)).isReady })
+            let problem = await node.bus.readiness(within: .seconds(30)).problems.first
             #expect(
                 problem?.name == "cluster test" && problem?.reason == "there is no connection to a server"
             )
             transport.take(.connected)
-            #expect(await eventually { await node.bus.readiness().isReady })
+            #expect(await eventually { await node.bus.readiness(within: .seconds(30)).isReady })
             try await node.leave()
-            #expect(await node.bus.readiness().isReady)
+            #expect(await node.bus.readiness(within: .seconds(30)).isReady)
         }
     }
 
     @Test func `a request to a node that dies fails with the name of the node`() async throws {
         try await withCluster(.memory) { cluster in
             let started = Gate()
-            let far = try await cluster.node("far") { bus in
+            let far = try await cluster.node("far", heartbeat: Scale.whileQuick / 10) { bus in
                 try bus.share("app://far/**")
                 try bus.register("app://far/stuck") { _ async throws in
                     started.reach()
                     try await Task.sleep(for: .seconds(60))
                 }
             }
-            let near = try await cluster.node("near")
+            let near = try await cluster.node("near", heartbeat: Scale.whileQuick / 10)
             #expect(await near.knows("app://far/stuck"))
             let letters = Journal<String>()
             // Create the sequence here, because the task may begin after the message has failed.
@@ -139,14 +139,18 @@ struct ClusterFaultTests {
     @Test func `a request whose node leaves without an answer fails`() async throws {
         try await withCluster(.memory) { cluster in
             let started = Gate()
-            let far = try await cluster.node("far", drainLimit: .milliseconds(10)) { bus in
+            let far = try await cluster.node(
+                "far",
+                heartbeat: Scale.whileQuick / 10,
+                drainLimit: .milliseconds(10)
+            ) { bus in
                 try bus.share("app://far/**")
                 try bus.register("app://far/stuck") { _ async throws in
                     started.reach()
                     try await Task.sleep(for: .seconds(60))
                 }
             }
-            let near = try await cluster.node("near")
+            let near = try await cluster.node("near", heartbeat: Scale.whileQuick / 10)
             #expect(await near.knows("app://far/stuck"))
             let call = Task { try await near.bus.route("app://far/stuck") }
             await started.reached()
@@ -161,11 +165,11 @@ struct ClusterFaultTests {
 
     @Test func `a request that no node confirms fails with unreachable`() async throws {
         try await withCluster(.memory) { cluster in
-            let far = try await cluster.node("far") { bus in
+            let far = try await cluster.node("far", heartbeat: Scale.whileQuick / 10) { bus in
                 try bus.share("app://far")
                 try bus.register("app://far") { _ in 1 }
             }
-            let near = try await cluster.node("near")
+            let near = try await cluster.node("near", heartbeat: Scale.whileQuick / 10)
             #expect(await near.knows("app://far"))
             let transport = try #require(far.transport)
             // The server still has the subscription of the node, but its messages are lost.
@@ -398,7 +402,8 @@ struct ClusterFaultTests {
             let start = ContinuousClock.now
             let error = await #expect(throws: RoutingError.self) { try await call.value }
             #expect(error?.code == .unreachable)
-            #expect(ContinuousClock.now - start < .seconds(5))
+            // Without the detection, the call would wait for ever.
+            #expect(ContinuousClock.now - start < .seconds(15))
             let next = await #expect(throws: RoutingError.self) { try await near.bus.route("app://far/one") }
             #expect(next?.code == .unreachable)
             server.goOn()

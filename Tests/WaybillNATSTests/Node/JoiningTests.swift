@@ -94,7 +94,11 @@ struct JoiningTests {
                 try bus.share("app://x/**")
                 try bus.register("app://x/:name") { _ in "general" }
             }
-            let special = try await cluster.node("special", drainLimit: .seconds(6)) { bus in
+            let special = try await cluster.node(
+                "special",
+                heartbeat: Scale.whileQuick / 10,
+                drainLimit: .seconds(6)
+            ) { bus in
                 try bus.share("app://x/special")
                 try bus.register("app://x/special") { message -> String in
                     gate.reach()

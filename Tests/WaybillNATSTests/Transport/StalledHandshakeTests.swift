@@ -45,7 +45,8 @@ struct StalledHandshakeTests {
         let error = await failure { try await setting.node(servers: [setting.stalling.url]).start() }
         #expect(error?.code == .unreachable)
         #expect(error?.message.contains("has not completed the connection within 4 seconds") == true)
-        #expect(ContinuousClock.now - start < .seconds(6))
+        // Without the time limit, the node would wait for ever.
+        #expect(ContinuousClock.now - start < .seconds(16))
         #expect(setting.stalling.count == 1)
         await setting.end()
     }
@@ -94,7 +95,8 @@ struct StalledHandshakeTests {
         let start = ContinuousClock.now
         node.beginGracefulShutdown()
         try await run.value
-        #expect(ContinuousClock.now - start < .seconds(2))
+        // Waiting for the end of the attempt would take four seconds.
+        #expect(ContinuousClock.now - start < .seconds(3))
         await setting.end()
     }
 

@@ -139,7 +139,7 @@ struct ServerTests {
             try served.bus.expose("app://**")
             let client = try await served.client()
             try await client.send(
-                #"{"jsonrpc":"2.0","id":1,"method":"app://wait?n=1","params":{"$waybill":{"timeLeft":300}}}"#
+                #"{"jsonrpc":"2.0","id":1,"method":"app://wait?n=1","params":{"$waybill":{"timeLeft":2000}}}"#
             )
             #expect(code(try await client.line()) == -32003)
             try await client.send(#"{"jsonrpc":"2.0","id":"x","method":"app://wait?n=2"}"#)
@@ -250,7 +250,7 @@ struct ServerTests {
             }
             try served.bus.expose("app://**")
             let lines = try await served.ask(
-                #"{"jsonrpc":"2.0","id":1,"method":"app://ask","params":{"$waybill":{"answers":true,"progress":true,"timeLeft":300}}}"#,
+                #"{"jsonrpc":"2.0","id":1,"method":"app://ask","params":{"$waybill":{"answers":true,"progress":true,"timeLeft":2000}}}"#,
                 answers: 2
             )
             #expect(code(lines.last) == -32003)

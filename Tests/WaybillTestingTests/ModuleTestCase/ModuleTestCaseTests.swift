@@ -11,9 +11,18 @@ struct ModuleTestCaseTests {
 
     private var options: ModuleTestCase.Options {
         var options = ModuleTestCase.Options()
-        options.limit = .milliseconds(200)
+        options.limit = .seconds(30)
         options.printsSeed = false
         options.seed = 7
+        return options
+    }
+
+    /// The options of a test in which a route hangs.
+    ///
+    /// On a slow machine, other routes may exceed the limit too.
+    private var impatient: ModuleTestCase.Options {
+        var options = self.options
+        options.limit = Scale.whileQuick / 4
         return options
     }
 
@@ -45,13 +54,13 @@ struct ModuleTestCaseTests {
     @Test func `the module test case finds a route that hangs`() async throws {
         try self.bus.stub("order://hang/:id", .never)
         try self.bus.stub("order://fine", .value(1))
-        let report = await self.test().report()
-        let problem = try #require(report.problems.first)
-        #expect(report.problems.count == 1)
-        #expect(problem.route == "order://hang/:id")
+        let test = ModuleTestCase(scheme: "order", on: self.bus, options: self.impatient)
+        let problems = await test.report().problems.filter { $0.route == "order://hang/:id" }
+        let problem = try #require(problems.first)
+        #expect(problems.count == 1)
         #expect(problem.url.hasPrefix("order://hang/"))
         #expect(problem.message.contains("hangs"))
-        await #expect(throws: ModuleTestFailure.self) { try await self.test().run() }
+        await #expect(throws: ModuleTestFailure.self) { try await test.run() }
     }
 
     @Test func `the module test case finds a route that hangs only when its URL is wrong`() async throws {
@@ -64,11 +73,10 @@ struct ModuleTestCaseTests {
             scheme: "order",
             on: self.bus,
             values: ["number": "1"],
-            options: self.options
+            options: self.impatient
         )
         let problems = await test.report().problems
-        #expect(problems.map(\.route) == ["order://page/:number"])
-        #expect(problems.first?.message.contains("hangs") == true)
+        #expect(problems.contains { $0.route == "order://page/:number" && $0.message.contains("hangs") })
     }
 
     @Test func `the module test case finds a configured route without a handler`() async throws {
@@ -171,9 +179,11 @@ struct ModuleTestCaseTests {
     @Test func `the module test case works on a bus whose manual clock stands still`() async throws {
         let bus = MessageBus(clock: ManualClock(), configuration: .quiet)
         try bus.stub("order://fine", .value(1))
+        let fine = await ModuleTestCase(scheme: "order", on: bus, options: self.options).report()
+        #expect(fine.problems.isEmpty)
         try bus.stub("order://slow", .never)
-        let report = await ModuleTestCase(scheme: "order", on: bus, options: self.options).report()
-        #expect(report.problems.map(\.route) == ["order://slow"])
+        let slow = await ModuleTestCase(scheme: "order", on: bus, options: self.impatient).report()
+        #expect(slow.problems.contains { $0.route == "order://slow" && $0.message.contains("hangs") })
     }
 
     @Test func `the module test case checks names against the scheme if the options require it`() async throws

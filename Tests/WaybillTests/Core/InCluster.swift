@@ -29,12 +29,13 @@ enum InCluster {
     ///
     /// The function blocks the thread of the test, which does not run a loop.
     private static func waitUntil(_ node: TestCluster.Node, knows bus: MessageBus) {
-        let end = ContinuousClock.now + .seconds(2)
+        let end = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < end {
             let shared = Set(bus.exposedRoutes(to: .nodes).map { bus.withScheme($0.pattern) })
             let known = node.node.members.first { $0.name == "modules" }.map { Set($0.routes) }
             if shared == known ?? [] { return }
             Thread.sleep(forTimeInterval: 0.000_2)
         }
+        Issue.record("the node of the caller has not learned the routes of the modules")
     }
 }

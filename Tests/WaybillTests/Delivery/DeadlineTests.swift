@@ -87,18 +87,23 @@ struct DeadlineTests {
     @Test func `a passed deadline also ends the messages that the handler awaits`() async throws {
         let bus = self.bus
         let never = Gate()
+        let begun = Tally()
         let inner = Journal<RoutingError.Code?>()
         try bus.register("app://inner") { _ in await never.wait() }
         try bus.register("app://outer") { [weak bus] _ in
+            begun.add()
             inner.add(await failure { try await bus?.route("app://inner") }?.code)
         }
         let caller = self.caller
-        // If the caller is on the loop, the handler begins at once.
-        let error = await RouteTests.run(.home, caller) {
-            await failure { try await caller.route("app://outer", deadline: .now + Scale.whileQuick / 4) }
+        // On a busy machine the deadline may pass before the handler begins, so call it again with more time.
+        for limit in [Scale.whileQuick / 4, Scale.whileQuick, Scale.whileQuick * 2] where begun.count == 0 {
+            // If the caller is on the loop, the handler begins at once.
+            let error = await RouteTests.run(.home, caller) {
+                await failure { try await caller.route("app://outer", deadline: .now + limit) }
+            }
+            #expect(error?.code == .deadlineExceeded)
         }
-        #expect(error?.code == .deadlineExceeded)
-        #expect(await eventually { inner.count == 1 })
+        #expect(await eventually { inner.count > 0 })
         #expect([.deadlineExceeded, .cancelled].contains(inner.entries.first))
         never.open()
         #expect(await caller.settles())
@@ -288,7 +293,7 @@ struct DeadlineTests {
             bus?.send(url)
             sent.open()
         }
-        let deadline = ContinuousClock.now + Scale.whileQuick / 4
+        let deadline = ContinuousClock.now + Scale.whileQuick / 2
         try await caller.route("app://outer", deadline: deadline)
         await sent.wait()
         try await Task.sleep(until: deadline + .milliseconds(1))

@@ -100,7 +100,7 @@ struct LoopShutDownTests {
         }
         let caller = Probe(eventLoop: self.loop)
         async let error = caller.run {
-            await failure { try await bus.route("app://slow", deadline: .now + Scale.whileQuick / 4) }
+            await failure { try await bus.route("app://slow", deadline: .now + Scale.whileQuick) }
         }
         await started.wait()
         await self.loop.shutDown()

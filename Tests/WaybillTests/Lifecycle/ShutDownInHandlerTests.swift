@@ -150,7 +150,7 @@ struct ShutDownInHandlerTests {
             begun.open()
             await gate.wait()
         }
-        let summaries = Journal<[Int]>()
+        let abandoned = Journal<Int>()
         try bus.register("app://owner/:wait") { message in
             let wait: Int = try message.parameters.require("wait")
             let opening = Task {
@@ -158,7 +158,8 @@ struct ShutDownInHandlerTests {
                 gate.open()
             }
             defer { opening.cancel() }
-            summaries.add(await other.shutDown(drainingFor: .seconds(wait)).counts)
+            // The message may have ended before the shutdown counts the messages in flight.
+            abandoned.add(await other.shutDown(drainingFor: .seconds(wait)).abandoned)
             #expect(!Task.isCancelled)
             return 42
         }
@@ -166,7 +167,7 @@ struct ShutDownInHandlerTests {
         await begun.wait()
         #expect(try await bus.route("app://owner/3600", as: Int.self) == 42)
         #expect(try await bus.route("app://owner/0", as: Int.self) == 42)
-        #expect(summaries.entries == [[1, 0], [0, 0]])
+        #expect(abandoned.entries == [0, 0])
         #expect(bus.statistics.replied == 2)
     }
 

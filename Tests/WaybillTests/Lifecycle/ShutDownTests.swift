@@ -34,8 +34,9 @@ struct ShutDownTests {
         #expect(await failure { try await bus.route("app://inner") }?.code == .shutDown)
         gate.open()
         #expect(try await sum == 42)
-        let counts = await summary.counts
-        #expect(counts == [1, 0])
+        // The message may have ended before the shutdown counts the messages in flight.
+        let abandoned = await summary.abandoned
+        #expect(abandoned == 0)
         #expect(heard.entries == [1, 1])
         #expect(bus.statistics.inFlight == 0)
     }

@@ -78,7 +78,7 @@ struct RepliesTests {
         let caller = self.caller
         // If the caller is on the loop, the handler begins at once.
         try await RouteTests.run(.home, caller) {
-            let deadline = ContinuousClock.now + Scale.whileQuick / 4
+            let deadline = ContinuousClock.now + Scale.whileQuick / 2
             var replies = caller.replies(to: "app://count", deadline: deadline).makeAsyncIterator()
             let first = try await replies.next()
             #expect(first?.isLast == false)

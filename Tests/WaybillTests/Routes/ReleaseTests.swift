@@ -69,6 +69,6 @@ struct ReleaseTests {
             }
         }
         check.cancel()
-        #expect(await bus.readiness().problems.map(\.name) == ["late"])
+        #expect(await bus.readiness(within: .seconds(30)).problems.map(\.name) == ["late"])
     }
 }

@@ -58,7 +58,7 @@ struct StatisticsTests {
                 bus.send(url)
                 _ = await failure { try await bus.enqueue(url) }
             }
-            _ = await failure { try await bus.route("app://slow", deadline: .now + Scale.whileQuick / 20) }
+            _ = await failure { try await bus.route("app://slow", deadline: .now + Scale.whileQuick / 2) }
             let caller = Task { await failure { try await bus.route("app://slow") } }
             #expect(await eventually { self.columns("app://slow") == [0, 0, 1, 0, 0, 1] })
             caller.cancel()

@@ -2,6 +2,7 @@ import Testing
 import Waybill
 import WaybillEventLoop
 import WaybillTestSupport
+import WaybillTesting
 
 @Suite(.timeLimit(.minutes(1)))
 struct SubscriptionSequenceTests {
@@ -256,14 +257,16 @@ struct SubscriptionSequenceTests {
     }
 
     @Test func `a message whose deadline has passed is not read`() async throws {
-        let messages = try self.bus.subscription(to: "app://a/:n")
-        let deadline = ContinuousClock.now + .milliseconds(10)
-        #expect(try await self.bus.publish("app://a/1", deadline: deadline) == 1)
-        try await self.bus.publish("app://a/2")
-        try await Task.sleep(until: deadline)
+        let clock = ManualClock()
+        let bus = MessageBus(clock: clock, configuration: .quiet)
+        let messages = try bus.subscription(to: "app://a/:n")
+        let deadline = clock.now + .milliseconds(10)
+        #expect(try await bus.publish("app://a/1", deadline: deadline) == 1)
+        try await bus.publish("app://a/2")
+        await clock.advance(by: .milliseconds(20))
         var reader = messages.makeAsyncIterator()
         #expect(await reader.next()?.parameters["n"] == "2")
-        #expect(self.bus.statistics.expired == 1)
+        #expect(bus.statistics.expired == 1)
     }
 
     @Test func `a draining shutdown lets a reader read the remaining messages`() async throws {

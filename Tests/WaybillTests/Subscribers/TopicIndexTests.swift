@@ -52,11 +52,14 @@ struct TopicIndexTests {
             }
             #expect(try index.subscribers(matching: "app://a/b").subscribers.count == count)
             var found = 0
-            let time = try ContinuousClock().measure {
+            var least = Duration.seconds(60)
+            for _ in 0..<3 {
+                let before = threadTime()
                 for _ in 0..<2_000 { found += try index.subscribers(matching: "app://b/c").subscribers.count }
+                least = min(least, threadTime() - before)
             }
             #expect(found == 0)
-            return time
+            return least
         }
         let (one, many) = (try time(of: 1), try time(of: 3_000))
         #expect(many < one * 20, "one topic \(one), three thousand \(many)")

@@ -77,10 +77,13 @@ struct ClusterPeerTests {
             try bus.share("app://catalog/**")
             try bus.register("app://catalog/product") { _ in 1 }
             try bus.register("app://catalog/slow") { _ async in await gate.wait() }
-            for (url, status) in [
-                ("app://catalog/prodct", 1), ("app://secret", 1), ("app://catalog/slow", 124),
+            // The slow handler must have begun before the deadline. A call without a route waits until the
+            // deadline.
+            for (url, limit, status) in [
+                ("app://catalog/prodct", "50ms", 1), ("app://secret", "50ms", 1),
+                ("app://catalog/slow", "2s", 124),
             ] {
-                let command = try CallCommand.parse([url, "--deadline", "50ms"] + arguments)
+                let command = try CallCommand.parse([url, "--deadline", limit] + arguments)
                 let exit = await #expect(throws: ExitCode.self) { try await command.run() }
                 #expect(exit?.rawValue == Int32(status), "\(url)")
             }
