@@ -11,9 +11,10 @@ internal import WaybillEventLoop
 /// bus.use(TracingMiddleware())
 /// ```
 ///
-/// The name of a span is the pattern that the message matched. The parent of the span is the current span of
-/// the sender. If the sender has no current span, the parent is the span in the message's headers, which
-/// another process may have written. The handler finds the new span in `ServiceContext.current` and in the
+/// The name of a span is the pattern that the message matched. The parent of the span is the span in the
+/// message's headers, which another process may have written, and otherwise the current span of the sender.
+/// The middleware writes the current span into the headers of a message that no caller awaits. The handler
+/// finds the new span in `ServiceContext.current` and in the
 /// headers of the message. Messages that the handler sends have child spans.
 ///
 /// A message to a return URL begins a new trace, because the original caller has already continued. The span

@@ -171,7 +171,7 @@ int waybill_publish(waybill_bus *bus, const char *url, waybill_value parameters,
 
 // Removes the handler or the subscriber that has an ID, or cancels the call that has the ID. The function of
 // the handler or subscriber is not called again. Callers that wait for the handler fail with
-// WAYBILL_NO_HANDLER. A cancelled call fails with WAYBILL_CANCELLED, and its message is not delivered if it
+// WAYBILL_NO_HANDLER, even if the handler has replied since the last turn of the loop. A cancelled call fails with WAYBILL_CANCELLED, and its message is not delivered if it
 // has not been sent yet. An ID that is no longer in use is not an error.
 int waybill_cancel(waybill_bus *bus, uint64_t id);
 
