@@ -151,14 +151,17 @@ static void calls_keep_their_order(void) {
     }
 }
 
-static int handled, misplaced;
+static int handled, heard_first, heard_second, misplaced;
 static result burst;
 
-static void note_number(void *context, waybill_message *message) {
-    (void)context;
+static void note_news(void *count, const waybill_message *message) {
     expect_owner();
     const char *number = strrchr(waybill_message_url(message), '/') + 1;
-    if (atoi(number) != handled++) misplaced++;
+    if (atoi(number) != (*(int *)count)++) misplaced++;
+}
+
+static void note_number(void *count, waybill_message *message) {
+    note_news(count, message);
     waybill_reply(message, NONE);
 }
 
@@ -168,6 +171,8 @@ static void begin_burst(void *bus, const waybill_outcome *outcome) {
         char url[32];
         snprintf(url, sizeof(url), "app://burst/%d", number);
         waybill_route(bus, url, NONE, -1, record, &burst, NULL);
+        snprintf(url, sizeof(url), "app://news/%d", number);
+        waybill_publish(bus, url, NONE, NULL, NULL);
     }
 }
 
@@ -175,13 +180,17 @@ static void begin_burst(void *bus, const waybill_outcome *outcome) {
 static void many_calls_keep_their_order(void) {
     for (int round = 0; round < 10; round++) {
         waybill_bus *bus = open_bus(0);
-        handled = misplaced = 0;
+        handled = heard_first = heard_second = misplaced = 0;
         memset(&burst, 0, sizeof(burst));
         waybill_register(bus, "app://echo", echo, NULL, NULL);
-        waybill_register(bus, "app://burst/:n", note_number, NULL, NULL);
+        waybill_register(bus, "app://burst/:n", note_number, &handled, NULL);
+        waybill_subscribe(bus, "app://news/:n", note_news, &heard_first, NULL);
+        waybill_subscribe(bus, "app://news/:n", note_news, &heard_second, NULL);
         waybill_route(bus, "app://echo", NONE, -1, begin_burst, bus, NULL);
         wait_for(&burst.count, 1000);
+        wait_for(&heard_second, 1000);
         expect(handled == 1000 && misplaced == 0, "many calls of a completion keep their order");
+        expect(heard_first == 1000, "each subscriber receives each message once");
         close_bus(0);
     }
 }
@@ -537,7 +546,8 @@ static void handlers_pass_on_their_limits(void) {
 
 int main(void) {
     void (*checks[])(void) = {
-        calls_keep_their_order, many_calls_keep_their_order, closing_fails_pending_calls, cancelled_work_does_not_run,
+        calls_keep_their_order,  many_calls_keep_their_order, closing_fails_pending_calls,
+        cancelled_work_does_not_run,
         another_thread_replies,  other_threads_are_refused,   two_buses_share_a_thread,
         null_pointers_are_refused, a_lost_message_is_reported, handlers_fail,
         handlers_pass_on_their_limits,

@@ -15,7 +15,7 @@
 //
 // A program that uses libuv must link it dynamically, so that the program and the library use one copy of
 // libuv. After fork(), the child process must not use a bus of its parent. The library logs a warning to
-// standard error when a message of waybill_send fails.
+// standard error when a message of waybill_send fails, or one of waybill_publish without `done`.
 
 #ifndef WAYBILL_H
 #define WAYBILL_H
@@ -171,8 +171,9 @@ int waybill_publish(waybill_bus *bus, const char *url, waybill_value parameters,
 
 // Removes the handler or the subscriber that has an ID, or cancels the call that has the ID. The function of
 // the handler or subscriber is not called again. Callers that wait for the handler fail with
-// WAYBILL_NO_HANDLER, even if the handler has replied since the last turn of the loop. A cancelled call fails with WAYBILL_CANCELLED, and its message is not delivered if it
-// has not been sent yet. An ID that is no longer in use is not an error.
+// WAYBILL_NO_HANDLER, even if the handler has replied since the last turn of the loop. A cancelled call fails
+// with WAYBILL_CANCELLED, and its message is not delivered if it has not been sent yet. An ID that is no
+// longer in use is not an error.
 int waybill_cancel(waybill_bus *bus, uint64_t id);
 
 // Returns the error message of the last call on the bus that did not return WAYBILL_OK. The message is valid

@@ -79,13 +79,12 @@ extension MessageBus {
         let limit = limit ?? self.core.configuration.mailboxLimit
         let exposures = self.core.exposures(to: audience)
         let read = try self.core.currentConfiguration.peerPattern(pattern)
-        let exposed = exposures.patterns.first { exposed, operations in
+        let exposed = exposures.patterns.filter { exposed, operations in
             operations.contains(.subscribing) && read.mayOverlap(with: exposed)
         }
-        guard let exposed else { throw .notSubscribable(pattern) }
+        guard !exposed.isEmpty else { throw .notSubscribable(pattern) }
         let buffer = SubscriptionBuffer(
-            of: pattern,
-            describedBy: exposed.pattern.text,
+            of: exposed.count == 1 ? exposed[0].pattern.text : "**",
             limit: limit,
             whenFull: .dropOldest,
             core: self.core,

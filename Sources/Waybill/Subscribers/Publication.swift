@@ -18,7 +18,7 @@ extension BusCore {
         var acceptedCount = 0
         do throws(RoutingError) {
             if var publication = try self.beginPublishing(request, isExternal: isExternal) {
-                self.deliverToSubscribers(&publication)
+                repeat { self.deliverToSubscribers(&publication) } while isAtOnce && !publication.isDelivered
                 if !publication.isDelivered || publication.isAwaited { return await self.finish(publication) }
                 acceptedCount = publication.acceptedCount
             }

@@ -12,9 +12,8 @@ final class SubscriptionBuffer: Sendable {
     typealias Reader = LoopContinuation<UnreadMessage?>
 
     let core: BusCore
-    private let pattern: String
-    /// The pattern for metrics and spans; for a peer, the exposed pattern, because a peer may invent patterns.
-    let knownPattern: String
+    /// The pattern for metrics, spans and dead letters, which is not a peer's: a peer may invent patterns.
+    let pattern: String
     /// A closure that returns whether the buffer accepts messages to a URL; nil when the buffer accepts all
     /// messages.
     let accepts: (@Sendable (String) -> Bool)?
@@ -23,7 +22,6 @@ final class SubscriptionBuffer: Sendable {
 
     init(
         of pattern: String,
-        describedBy knownPattern: String? = nil,
         limit: Int,
         whenFull: MailboxConfiguration.Overflow,
         core: BusCore,
@@ -32,7 +30,6 @@ final class SubscriptionBuffer: Sendable {
     ) {
         self.core = core
         self.pattern = pattern
-        self.knownPattern = knownPattern ?? pattern
         self.accepts = accepts
         self.countsMemory = memory != nil
         self.state = Locked(SubscriptionBufferState(limit: limit, whenFull: whenFull, memory: memory))

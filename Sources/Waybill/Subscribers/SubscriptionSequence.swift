@@ -98,7 +98,7 @@ final class SubscriptionReader: Sendable {
         let core = self.buffer.core
         let arrived = Locked<Message?>(nil)
         let end = Handler(synchronous: { message in arrived.withLock { $0 = message } }, core: core)
-        end.describe(as: .subscription(self.buffer.knownPattern))
+        end.describe(as: .subscription(self.buffer.pattern))
         // Set no deadline for the interception, because no timer watches the message's deadline for a reader.
         let message = unread.message
         let interception = Interception(message, by: chain, to: .handler(end), on: core, hasWaited: true)

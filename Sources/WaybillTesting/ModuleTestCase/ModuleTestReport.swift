@@ -46,8 +46,8 @@ public struct ModuleTestReport: Sendable {
 
     /// The seed of the generated values.
     ///
-    /// A test case with the same seed calls the routes with the same URLs. If an earlier route fails at another
-    /// URL than before, later routes get other URLs.
+    /// A test case with the same seed calls the routes with the same URLs. If an earlier route fails at
+    /// another URL than before, later routes get other URLs.
     public let seed: UInt64
 
     /// The problems that were found; empty for a test case that succeeded.

@@ -138,7 +138,8 @@ struct SubscriptionTests {
     @Test func `a message after dropped messages is marked in a subscription`() async throws {
         var configuration = RPCServer.Configuration.quiet
         configuration.limits.messagesPerSubscription = 2
-        try await withServer(configuration: configuration) { served in
+        let loop = EventLoop(configuration: EventLoop.Configuration(timeSlice: .seconds(3600)))
+        try await withServer(configuration: configuration, eventLoop: loop) { served in
             let bus = served.bus
             try bus.expose("app://news", for: .subscribing)
             // The publications follow each other on the loop, so that the server drops most of them.

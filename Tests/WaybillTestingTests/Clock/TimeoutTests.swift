@@ -90,6 +90,7 @@ struct TimeoutTests {
             let registration = try bus.register("app://slow") { _ -> Int in
                 begun.open()
                 await held.wait()
+                #expect(!Task.isCancelled)
                 return 1
             }
             let caller = Task { try await call.run(on: bus, timeout: timeout) }
@@ -99,6 +100,7 @@ struct TimeoutTests {
             held.open()
             try await caller.value
             #expect(await bus.settles())
+            #expect(bus.statistics.deadLettered == 0)
             registration.cancel()
         }
     }

@@ -169,6 +169,13 @@ struct ExposureTests {
             messages.cancel()
         }
         #expect(seen.entries == Array(repeating: "app://prices/:symbol", count: 3))
+        // If a subscription receives the messages of several exposed patterns, none of them is named.
+        try self.bus.expose("app://news/*", for: .subscribing)
+        let messages = try self.bus.externalMessages(of: "app://**")
+        #expect(try await self.bus.publish("app://news/1") == 1)
+        var iterator = messages.makeAsyncIterator()
+        #expect(await iterator.next() != nil)
+        #expect(seen.entries.last == "**")
     }
 
     @Test

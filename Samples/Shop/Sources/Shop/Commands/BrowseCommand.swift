@@ -65,10 +65,12 @@ struct BrowseCommand: AsyncParsableCommand {
         var splitter = LineSplitter()
         var input = FileInput(0)
         var lines: [String] = []
+        var number = 0
         func add(_ line: LineSplitter.Line) throws {
+            number += 1
             guard case .text(let text) = line else {
                 let limit = splitter.limit
-                throw ValidationError("a line of the input is not UTF-8, or has more than \(limit) bytes")
+                throw ValidationError("line \(number) is not UTF-8, or has more than \(limit) bytes")
             }
             if !text.trimmed.isEmpty, !text.trimmed.hasPrefix("#") { lines.append(text.trimmed) }
         }
