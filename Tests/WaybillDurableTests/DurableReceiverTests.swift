@@ -122,7 +122,7 @@ struct DurableReceiverTests {
             }
             try farBus.use(DurableReceiver(far), for: "far://**")
             for number in 0..<10 { try await near.send("far://work/\(number)", order: "one") }
-            let lifetime = max(Duration.seconds(3), Scale.whileQuick / 2)
+            let lifetime = Scale.untilBegun
             try await near.send("far://work/99", lifetime: lifetime)
             await near.isIdle()
             let orders = try await far.messages().map(\.order)

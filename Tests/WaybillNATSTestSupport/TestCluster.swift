@@ -43,10 +43,12 @@ package final class TestCluster: Sendable {
         #endif
     }
 
+    /// The heartbeat of nodes in a test that waits for heartbeats, or for the loss of a silent node.
+    package static let shortHeartbeat = Scale.whileQuick / 10
+
     /// Adds a node that has joined.
     ///
-    /// With the default heartbeat, a pause of the machine does not make the other nodes drop the node. A test
-    /// that waits for heartbeats, or for the loss of a silent node, needs a shorter one.
+    /// With the default heartbeat, a pause of the machine does not make the other nodes drop the node.
     package func node(
         _ name: String,
         realm: String = "test",

@@ -14,6 +14,19 @@ package func memoryInUse() -> Int? {
 /// Returns the CPU time of the calling thread, which does not depend on other load.
 package func threadTime() -> Duration { .nanoseconds(thread_time()) }
 
+/// Calls a closure three times, and returns the least CPU time of a call.
+///
+/// The first call often takes longer, because it fills caches.
+package func leastThreadTime(_ body: () throws -> Void) rethrows -> Duration {
+    var least = Duration.seconds(60)
+    for _ in 0..<3 {
+        let before = threadTime()
+        try body()
+        least = min(least, threadTime() - before)
+    }
+    return least
+}
+
 /// The amount of work of a test, which is reduced under a sanitizer, because a sanitizer makes tests ten
 /// times slower.
 package enum Scale {
@@ -24,6 +37,9 @@ package enum Scale {
 
     /// A duration that a quick operation does not reach on a busy machine, and that a test can wait for.
     package static let whileQuick: Duration = Self.isSanitized ? .seconds(10) : .seconds(2)
+
+    /// A time in which a handler begins on a busy machine, also in another process.
+    package static let untilBegun = max(Duration.seconds(3), Self.whileQuick / 2)
 
     package static func of(_ count: Int) -> Int { Self.isSanitized ? max(1, count / 10) : count }
 }

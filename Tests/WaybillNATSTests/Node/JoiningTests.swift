@@ -96,7 +96,7 @@ struct JoiningTests {
             }
             let special = try await cluster.node(
                 "special",
-                heartbeat: Scale.whileQuick / 10,
+                heartbeat: TestCluster.shortHeartbeat,
                 drainLimit: .seconds(6)
             ) { bus in
                 try bus.share("app://x/special")

@@ -165,11 +165,11 @@ struct LostMessagesTests {
     @Test func `a node that hung learns that its requests are lost`() async throws {
         try await withCluster(.memory) { cluster in
             let stuck = StuckHandler()
-            let near = try await cluster.node("near", heartbeat: Scale.whileQuick / 10) { bus in
+            let near = try await cluster.node("near", heartbeat: TestCluster.shortHeartbeat) { bus in
                 try bus.share("app://near/**")
                 try stuck.register("app://near/stuck", at: bus)
             }
-            let still = try await cluster.node("still", heartbeat: Scale.whileQuick / 10)
+            let still = try await cluster.node("still", heartbeat: TestCluster.shortHeartbeat)
             #expect(await still.knows("app://near/stuck"))
             let call = Task { await failure { try await still.bus.route("app://near/stuck") } }
             #expect(await eventually { stuck.started.count == 1 })
