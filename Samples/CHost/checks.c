@@ -546,11 +546,10 @@ static void handlers_pass_on_their_limits(void) {
 
 int main(void) {
     void (*checks[])(void) = {
-        calls_keep_their_order,  many_calls_keep_their_order, closing_fails_pending_calls,
-        cancelled_work_does_not_run,
-        another_thread_replies,  other_threads_are_refused,   two_buses_share_a_thread,
-        null_pointers_are_refused, a_lost_message_is_reported, handlers_fail,
-        handlers_pass_on_their_limits,
+        calls_keep_their_order,      many_calls_keep_their_order, closing_fails_pending_calls,
+        cancelled_work_does_not_run, another_thread_replies,      other_threads_are_refused,
+        two_buses_share_a_thread,    null_pointers_are_refused,   a_lost_message_is_reported,
+        handlers_fail,               handlers_pass_on_their_limits,
     };
     owner = pthread_self();
     setvbuf(stdout, NULL, _IOLBF, 0);

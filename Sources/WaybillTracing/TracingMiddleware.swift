@@ -14,8 +14,8 @@ internal import WaybillEventLoop
 /// The name of a span is the pattern that the message matched. The parent of the span is the span in the
 /// message's headers, which another process may have written, and otherwise the current span of the sender.
 /// The middleware writes the current span into the headers of a message that no caller awaits. The handler
-/// finds the new span in `ServiceContext.current` and in the
-/// headers of the message. Messages that the handler sends have child spans.
+/// finds the new span in `ServiceContext.current` and in the headers of the message. Messages that the
+/// handler sends have child spans.
 ///
 /// A message to a return URL begins a new trace, because the original caller has already continued. The span
 /// of this message has a link to the span of the message whose reply it contains.

@@ -68,20 +68,12 @@ struct ShapeTests {
         let bytes = Array(
             (String(repeating: "[", count: depth) + content + String(repeating: "]", count: depth)).utf8
         )
-        /// Returns the least CPU time of three runs.
-        func time(_ body: () throws -> Void) rethrows -> Duration {
-            var least = Duration.seconds(60)
-            for _ in 0..<3 {
-                let before = threadTime()
-                try body()
-                least = min(least, threadTime() - before)
-            }
-            return least
-        }
         var text: JSONText?
-        let validation = try time { text = try JSONText(validating: bytes) }
+        let validation = try leastThreadTime { text = try JSONText(validating: bytes) }
         let nested = try #require(text)
-        let shaping = time { #expect(Shape.of(nested, hiding: Self.redaction) == "Array(1)") }
+        let shaping = leastThreadTime {
+            #expect(Shape.of(nested, hiding: Self.redaction) == "Array(1)")
+        }
         // Decoding the value would read the content once for each level.
         #expect(shaping < validation * 10, "\(shaping) for the shape, \(validation) for the validation")
     }

@@ -21,11 +21,17 @@ struct ShopFileTests {
         await bus.shutDown()
     }
 
+    private func temporaryPath() -> String {
+        FileManager.default.temporaryDirectory.appending(path: "shop-\(UUID()).db").path
+    }
+
+    private func removeFiles(_ path: String) {
+        for suffix in ["", "-wal", "-lock"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+    }
+
     @Test func `a shop opened from its file has its orders, and ships a paid order once`() async throws {
-        let path = FileManager.default.temporaryDirectory.appending(path: "shop-\(UUID()).db").path
-        defer {
-            for suffix in ["", "-wal", "-lock"] { try? FileManager.default.removeItem(atPath: path + suffix) }
-        }
+        let path = self.temporaryPath()
+        defer { self.removeFiles(path) }
         try await self.withShop(path) { bus, session, file in
             let parameters: [String: any Sendable] = ["session": session]
             for _ in 0..<2 {
@@ -69,10 +75,8 @@ struct ShopFileTests {
     }
 
     @Test func `an order whose new status cannot be saved keeps its old status`() async throws {
-        let path = FileManager.default.temporaryDirectory.appending(path: "shop-\(UUID()).db").path
-        defer {
-            for suffix in ["", "-wal", "-lock"] { try? FileManager.default.removeItem(atPath: path + suffix) }
-        }
+        let path = self.temporaryPath()
+        defer { self.removeFiles(path) }
         try await self.withShop(path) { bus, session, file in
             let parameters: [String: any Sendable] = ["session": session]
             let _: CartContents = try await bus.route(
